@@ -36,7 +36,8 @@ export async function collector() {
       response.end(typeof thing === "string" ? thing : JSON.stringify(thing));
     };
     if (step) return send(step.status, step.thing ?? { detail: "no, because" }, step.headers);
-    if (request.method === "POST") return send(200, { accepted: 1 });
+    if (request.method === "POST")
+      return send(200, request.url.endsWith("/withdrawals") ? { withdrawn: 1 } : { accepted: 1 });
     const name = new URL(request.url, "http://x").pathname.split("/").pop();
     return surveys.has(name) ? send(200, surveys.get(name)) : send(404, { detail: "there is no such survey" });
   });

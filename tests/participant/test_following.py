@@ -13,6 +13,7 @@ import pytest
 from fldp import BudgetError, DomainError, FldpError, Participant, Spent, wire
 from fldp.participant.headroom import headroom
 from fldp.participant.participant import _kept
+from fldp.participant.past_answers import newest
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
@@ -39,7 +40,7 @@ def today(monkeypatch):
 
 def stored(store, fields):
     with store.exclusive() as book:
-        return StoredDailyAnswer.verified(book.find(ORIGIN, Survey.from_dict(fields).version))
+        return StoredDailyAnswer.verified(newest(book.find(ORIGIN, Survey.from_dict(fields).version)))
 
 
 def read(answer, fields):

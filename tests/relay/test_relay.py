@@ -110,6 +110,23 @@ def test_keys_are_fetched_again_where_the_collector_refuses_requests_but_not_eac
     play(story, Gateway(answered(400, b"{}")))
 
 
+def test_the_versions_of_a_survey_are_mirrored_byte_for_byte():
+    listed = b'[{"version":"ab","created":"2026-11-01T00:00:00Z","closed":null,"deleted":true}]'
+
+    async def story(client, gateway):
+        answer = await client.get("/surveys/browser", headers={"Cookie": "who=me"})
+        assert (answer.status_code, answer.content) == (200, listed)
+        assert answer.headers["content-type"] == "application/json"
+        ((method, url, sent, _),) = gateway.seen
+        assert (method, url) == ("GET", "https://collector.example/at/v1/surveys/browser/versions")
+        assert "cookie" not in sent
+        for wrong in ("/surveys/..%2fv1", "/surveys/UPPER", "/surveys/"):
+            assert (await client.get(wrong)).status_code == 404
+        assert len(gateway.seen) == 1
+
+    play(story, Gateway(answered(200, listed, content_type="application/json")))
+
+
 @pytest.mark.parametrize(
     ("method", "path", "headers", "content", "status"),
     [

@@ -30,7 +30,7 @@ def _asked(store, statement, values):
     if isinstance(store, SqliteStore):
         connection = sqlite3.connect(store.path)
     else:
-        connection = psycopg.connect(store.database.url, options="-c search_path=fldp")
+        connection = psycopg.connect(store.database.url, options="-c search_path=fldp -c fldp.schema=99")
         statement = statement.replace("?", "%s")
     with closing(connection):
         cursor = connection.execute(statement, values)

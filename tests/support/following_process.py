@@ -10,6 +10,7 @@ import sys
 from contextlib import contextmanager
 
 from fldp import Participant
+from fldp.participant.past_answers import newest
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredDailyAnswer
 from support.asking import ORIGIN, specification
@@ -35,7 +36,7 @@ class DyingBook:
         self._write(self._book.replace, "replaced", charge, kept)
 
     def _write(self, write, step, charge, kept):
-        drawn = StoredDailyAnswer.verified(kept)
+        drawn = StoredDailyAnswer.verified(newest(kept))
         print(json.dumps({"kept": drawn.permanent.hex(), "key": drawn.last.key}), flush=True)
         if self._step == "drawn":
             die()

@@ -31,22 +31,22 @@ from hypothesis.stateful import (
 
 from fldp import Reports, Survey, Tally
 from fldp.collector.config.database_url import Database
-from fldp.collector.service.folding import fold_day, fold_step
+from fldp.collector.service.folding import fold_day, fold_step, taking_step
 from fldp.collector.service.lake_writer import write_day
 from fldp.collector.storage import backup
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.postgres.store import PostgresStore
-from fldp.collector.storage.protocol import Admitted, StoredSurvey, StoreError, Submission
+from fldp.collector.storage.protocol import Admitted, StoredSurvey, StoreError, Submission, Withdrawal
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.tables import OWNED
 from fldp.collector.storage.window import DayWindow
-from fldp.distributed.lake.layout import day_file
+from fldp.distributed.lake.layout import THERE, day_file
 from fldp.wire import parquet
 from support.postgres_server import server
 
 DOMAIN = 512
 DAYS = ("2026-11-01", "2026-11-02")
-TABLES = ("surveys", "segments", "tallies", "keys", "tickets", "tokens", "deletions")
+TABLES = ("surveys", "segments", "tallies", "keys", "tickets", "tokens", "deletions", "past_versions")
 KINDS = [("a", "raw"), ("b", "tally"), ("c", "raw")]
 
 
@@ -76,11 +76,26 @@ class Live:
     reports: dict = field(default_factory=lambda: {day: Counter() for day in DAYS})
     merged: dict = field(default_factory=lambda: {day: Counter() for day in DAYS})
     keys: dict = field(default_factory=dict)  # what was acknowledged: body, content and the number of reports
+    places: dict = field(default_factory=dict)  # the days of the keys
+    withdrawn: set = field(default_factory=set)  # those of the keys that were withdrawn
     tickets: dict = field(default_factory=dict)  # whether it is spent
 
     @property
     def survey(self):
         return SURVEYS[self.kind]
+
+    def total(self, day=None, *, withdrawn):
+        """Return how many reports were acknowledged, and withdrawn or not, on a day or ever."""
+        keys = [key for key in self.keys if (key in self.withdrawn) == withdrawn and day in (None, self.places[key])]
+        return sum(self.keys[key].n for key in keys)
+
+    def take_out(self, key):
+        """Note that a key was withdrawn, if it was not before."""
+        if key not in self.withdrawn:
+            new, day = self.keys[key], self.places[key]
+            self.withdrawn.add(key)
+            counted = self.merged if isinstance(new.content, Tally) else self.reports
+            counted[day] -= _symbols(new.content)
 
 
 @dataclass
@@ -198,16 +213,13 @@ class StoreMachine(RuleBasedStateMachine):
     def submission(self, live, count, **more):
         self.key += 1
         key = b"key %d" % self.key
-        return Submission(live.number, key, key, _reports(live.survey, self.symbols(count)), **more)
+        return Submission(live.number, key, key, _reports(live.survey, self.symbols(count)), secret=key, **more)
 
     def settle(self, live, new, day):
         """Note that a submission was acknowledged, so that there is something to plan, twice at most."""
         self.fresh, self.overtaken = 2, True
-        live.keys[new.key] = new
-        if isinstance(new.content, Tally):
-            live.merged[new.day] += Counter(np.flatnonzero(new.content.state).tolist())
-        else:
-            live.reports[day] += Counter(new.content.data.tolist())
+        live.keys[new.key], live.places[new.key] = new, new.day or day
+        (live.merged if isinstance(new.content, Tally) else live.reports)[new.day or day] += _symbols(new.content)
 
     # ------------------------------------------------------------------------------------------------- surveys
 
@@ -320,10 +332,52 @@ class StoreMachine(RuleBasedStateMachine):
         live = self.choose(data, lambda live: live.keys)
         before = live.keys[data.draw(st.sampled_from(sorted(live.keys)), "key")]
         body = b"another" if conflicting else before.body
-        again = Submission(live.number, before.key, body, before.content, day=before.day)
+        again = Submission(live.number, before.key, body, before.content, day=before.day, secret=before.key)
         (outcome,) = self.store.commit([again], day)
-        assert outcome.verdict is (Admitted.CONFLICT if conflicting else Admitted.REPEATED)
-        assert outcome.accepted == (0 if conflicting else before.n)
+        gone = before.key in live.withdrawn
+        assert outcome.verdict is (
+            Admitted.CONFLICT if conflicting else Admitted.WITHDRAWN if gone else Admitted.REPEATED
+        )
+        assert outcome.accepted == (0 if conflicting or gone else before.n)
+
+    # --------------------------------------------------------------------------------------------- withdrawals
+
+    @precondition(lambda self: self.model.live)
+    @rule(
+        data=st.data(),
+        day=st.sampled_from(DAYS),
+        what=st.sampled_from(["same", "same", "conflict", "twice", "early", "together"]),
+    )
+    def withdraw(self, data, day, what):
+        """A key that was acknowledged is withdrawn, perhaps once more, on whatever day; or one that never was."""
+        if what in ("early", "together"):
+            self.withdraw_new(self.choose(data), day, together=what == "together")
+        elif any(live.keys for live in self.model.live.values()):
+            live = self.choose(data, lambda live: live.keys)
+            self.withdraw_known(live, live.keys[data.draw(st.sampled_from(sorted(live.keys)), "key")], day, what)
+
+    def withdraw_known(self, live, before, day, what):
+        body = b"another" if what == "conflict" else before.body
+        taken = Withdrawal(live.number, before.key, body, before.content, secret=before.key)
+        for outcome in self.store.commit([taken] * (2 if what == "twice" else 1), day):
+            assert outcome.verdict is (Admitted.CONFLICT if what == "conflict" else Admitted.WITHDRAWN)
+            assert outcome.accepted == (0 if what == "conflict" else before.n)
+        if what != "conflict":
+            self.fresh, self.overtaken = 2, True
+            live.take_out(before.key)
+
+    def withdraw_new(self, live, day, *, together):
+        """What never came is withdrawn, and comes then; or it comes and is withdrawn in one commit."""
+        new = self.submission(live, 2)
+        taken = Withdrawal(live.number, new.key, new.body, new.content, secret=new.key)
+        if together and not live.closed:
+            outcomes = self.store.commit([new, taken, new], day)
+            assert [outcome.verdict for outcome in outcomes] == [Admitted.ACCEPTED, *[Admitted.WITHDRAWN] * 2]
+            self.settle(live, new, day)
+            live.take_out(new.key)
+        else:
+            outcomes = [*self.store.commit([taken], day), *self.store.commit([new, taken], day)]
+            assert [(each.verdict, each.accepted) for each in outcomes] == [(Admitted.WITHDRAWN, 0)] * 3
 
     def use_ticket(self, data, day, count):
         live = self.choose(data)
@@ -351,7 +405,8 @@ class StoreMachine(RuleBasedStateMachine):
         live = self.choose(data)
         symbols = self.symbols(count)
         tally = live.survey.oracle.tally(_reports(live.survey, symbols))
-        new = Submission(live.number, b"tally %d" % symbols[0], b"tally", tally, day=day)
+        key = b"tally %d" % symbols[0]
+        new = Submission(live.number, key, b"tally", tally, day=day, secret=key)
         (outcome,) = self.store.commit([new], day)
         assert (outcome.verdict, outcome.accepted) == (Admitted.ACCEPTED, count)
         self.settle(live, new, day)
@@ -365,7 +420,9 @@ class StoreMachine(RuleBasedStateMachine):
         store, self.fresh, self.overtaken = self.store, self.fresh - 1, False
         for number, day, _ in store.pending():
             survey = self.model.live[number].survey
-            self.plans.append(fold_step(store, number, day, survey, store.tail(number, day, most_bytes)))
+            tail = store.tail(number, day, most_bytes)
+            step = fold_step(store, number, day, survey, tail) if tail else taking_step(store, number, day, survey)
+            self.plans += [step] if step else []
 
     @precondition(lambda self: self.plans and self.overtaken)
     @rule(data=st.data(), keep=st.booleans())
@@ -425,10 +482,15 @@ class StoreMachine(RuleBasedStateMachine):
     def write_lake_day(self, live, day):
         store = self.store
         entry = store.find(live.survey.version)
-        if live.survey.collect["retention"] != "raw" or not live.reports[day]:
+        counts = live.reports[day].total(), live.total(day, withdrawn=True)
+        if live.survey.collect["retention"] != "raw" or counts == (0, 0):
             return
         root = self.where.folder / "lake"
         write_day(store, root, entry, day)
+        if not counts[0]:
+            assert not day_file(root, entry.version, day).exists()
+            return
+        assert write_day(store, root, entry, day) == THERE
         with day_file(root, entry.version, day).open("rb") as file:
             _, _, parts = parquet.read(file, live.survey.oracle, entry.version)
             written = Counter(symbol for part in parts for symbol in part.data.tolist())
@@ -447,7 +509,9 @@ class StoreMachine(RuleBasedStateMachine):
                     expected = live.reports[day] + live.merged[day]
                     assert tally.n == expected.total()
                     assert {int(k): int(tally.state[k]) for k in np.flatnonzero(tally.state)} == expected
-                assert snapshot.acknowledged(live.number) == sum(new.n for new in live.keys.values())
+                    assert snapshot.withdrawn(live.number, (day, day)) == live.total(day, withdrawn=True)
+                counts = live.total(withdrawn=False), live.total(withdrawn=True)
+                assert snapshot.acknowledged(live.number) == counts
 
     @invariant()
     def nothing_of_a_deleted_survey_is_left(self):
@@ -461,6 +525,10 @@ class StoreMachine(RuleBasedStateMachine):
             return store._select(query)
         with store._reading() as connection:
             return connection.execute(query).fetchall()
+
+
+def _symbols(content):
+    return Counter((np.flatnonzero(content.state) if isinstance(content, Tally) else content.data).tolist())
 
 
 def _reports(survey, symbols):

@@ -1,11 +1,12 @@
 /** Respondent: a participant that sends what it has drawn. */
 
 import type { Answers } from "../oracles/base/oracle.js";
+import { answers, isTaken } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
 import { FldpError, ParameterError } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
-import { checkSecret, mark, post } from "./send.js";
+import { checkSecret, mark, post, takeBack } from "./send.js";
 
 /** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
 export interface Options extends Partial<Keeping> {
@@ -33,11 +34,29 @@ export class Respondent extends Participant {
     const own = this.own();
     const row = (await this.rows()).find(own);
     if (!row) throw new FldpError(`participant: survey ${this.survey.name} has no answer to send; prepare one`);
+    if (isTaken(row)) throw new FldpError(`participant: the answer to survey ${this.survey.name} was withdrawn`);
     if (row.state !== "sent") {
       const state = this.#token === undefined ? "queued" : "drawn";
       await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.#token);
     }
     return (await this.recalled(own)) as Answer;
+  }
+
+  /**
+   * Take the answer back, with the reports of all days, now or when the collector can be reached: the state tells. The
+   * collector takes them out of its count. What they cost stays, since they were seen, and the survey is not answered
+   * again. Results that were published before may still contain them. Twice is the same as once. A ticket is needed
+   * only where the answer was sent with one, and never arrived.
+   */
+  async withdraw({ ticket }: Pick<Sending, "ticket"> = {}): Promise<Answer> {
+    checkSecret(ticket, this.survey.origin);
+    const given = (await this.rows()).filter(answers(this.survey));
+    if (!given.length) throw new FldpError(`participant: survey ${this.survey.name} has no answer to take back`);
+    for (const row of given) {
+      const marked = await mark(this.store, row, { state: "withdrawing", ...(ticket && { ticket }) });
+      await takeBack(this.store, marked, this.#token);
+    }
+    return (await this.recalled(answers(this.survey))) as Answer;
   }
 
   /** Prepare the answer, and send it. */

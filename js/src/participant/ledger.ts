@@ -36,9 +36,12 @@ export interface Charge {
   readonly renews?: boolean;
 }
 
+/** A batch that was sent, and its key: what it takes to withdraw it. */
+export type Sent = Pick<Drawn, "key" | "batch">;
+
 /**
  * What is sent. It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and
- * then `sent`.
+ * then `sent`. Who wants it back has it `withdrawing` until the collector has acknowledged that, and then `withdrawn`.
  */
 export interface Drawn {
   /** The key that the batch is sent under, always the same one, so that it counts once. */
@@ -50,7 +53,9 @@ export interface Drawn {
   readonly last?: string;
   /** A hash of key, batch and basis. */
   readonly check: string;
-  readonly state: "drawn" | "queued" | "sent";
+  readonly state: "drawn" | "queued" | "sent" | "withdrawing" | "withdrawn";
+  /** What was sent before it in its place, the newest first: on other days. */
+  readonly earlier?: readonly Sent[];
   /** What a queued answer is sent with, where the survey asks for it. */
   readonly ticket?: string;
 }
@@ -101,6 +106,9 @@ export function answers(to: Pick<Row, "origin" | "version">, epoch?: string): (r
   return (row) =>
     row.origin === to.origin && row.version === to.version && (epoch ?? row.epoch ?? "") === (row.epoch ?? "");
 }
+
+/** Whether an answer was taken back, or is to be: then it is neither sent nor drawn again. */
+export const isTaken = ({ state }: Pick<Row, "state">): boolean => state.startsWith("withdr");
 
 /** Return a test of rows: whether one is on that topic, to that origin. */
 export function concerns(to: Pick<Row, "origin" | "topic">): (row: Row) => boolean {

@@ -25,6 +25,7 @@ import {
   countRefusal,
   type Drawn,
   intact,
+  isTaken,
   noticesOf,
   type Refusals,
   type Row,
@@ -66,7 +67,10 @@ export interface Answer {
   readonly batch: Bytes;
   /** The idempotency key that it is sent under. */
   readonly key: string;
-  /** `drawn`: kept here; `queued`: to be sent when the collector can be reached; `sent`: acknowledged. */
+  /**
+   * `drawn`: kept here; `queued`: to be sent when the collector can be reached; `sent`: acknowledged; `withdrawing`: to
+   * be taken back when the collector can be reached; `withdrawn`: taken out of the count.
+   */
   readonly state: Row["state"];
   /** Whether it was drawn earlier and cost nothing now. Then the label may have been another one. */
   readonly repeated: boolean;
@@ -75,6 +79,8 @@ export interface Answer {
   /** What all answers on this topic give away to this origin, together. */
   readonly spent: Spent;
 }
+
+const MAX_EARLIER = 400; // batches of other days that can be taken back
 
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
@@ -155,6 +161,8 @@ export class Participant {
       const own = this.own();
       const blank = await this.#blank();
       const repeated = await change<boolean | null>(this.store, async (rows, { born }) => {
+        if (rows.filter(answers(survey)).some(isTaken))
+          throw new BudgetError(`participant: the answer to survey ${survey.name} was withdrawn`);
         const isAnswered = rows.some(own);
         notices = isAnswered ? [] : this.#examined(rows, blank, born);
         if (isAnswered) return [null, true];
@@ -196,9 +204,12 @@ export class Participant {
     const row = await change<Row | undefined>(this.store, async (rows) => {
       const stored = rows.find(own);
       const { basis, last = "" } = stored ? await intact(stored) : {};
-      repeated = !basis || isAsked || last >= this.#period() || !!closed(this.survey).length;
-      if (repeated) return [null, stored];
-      const renewed = { ...(stored as Row), ...(await this.#drawn(basis, value)), ticket: undefined };
+      repeated =
+        !stored || isTaken(stored) || !basis || isAsked || last >= this.#period() || !!closed(this.survey).length;
+      if (!stored || repeated) return [null, stored];
+      const { key, batch, earlier: before = [] } = stored;
+      const earlier = [{ key, batch }, ...before].slice(0, MAX_EARLIER);
+      const renewed = { ...stored, ...(await this.#drawn(basis, value)), earlier, ticket: undefined };
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });
     if (!row) return null;

@@ -33,6 +33,7 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
     "Collector": {
         "serve": Entry("serve", "Run a collector; --demo shows one with simulated people."),
         "send": Entry("remote", "Send reports to a collector."),
+        "withdraw": Entry("remote", "Take back reports that were sent."),
         "estimates": Entry("remote", "Show what a collector estimates."),
         "export": Entry("remote", "Save the raw reports of a collector."),
         "token": Entry("token", "Make, list and revoke tokens."),
@@ -97,6 +98,7 @@ EXAMPLES = {
     "heavy-hitters": "fldp heavy-hitters words.csv --epsilon 4 --top 20",
     "serve": "fldp serve --data collected",
     "send": "fldp send reports.fldp --to https://collector.example",
+    "withdraw": "fldp withdraw reports.fldp --to https://collector.example",
     "estimates": "fldp estimates browser --to https://collector.example",
     "export": "fldp export browser -o reports.parquet --to https://collector.example",
     "token create": "fldp token create read --survey browser --to https://collector.example",

@@ -164,7 +164,7 @@ def _question(survey: Path | None, domain: int | None, epsilon: float | None) ->
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
         loaded = Survey.load(survey)
-        kept = {"epsilon_permanent": steady_epsilon(loaded.oracle)} if loaded.daily else {}
+        kept = {"epsilon_permanent": steady_epsilon(loaded.oracle)} if loaded.keeps else {}
         return {"domain_size": loaded.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing, **kept}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")

@@ -83,6 +83,46 @@ def send(
         note(f"{what} of survey version {sent.version[:12]}: all counted by {client.url}")
 
 
+@app.command()
+def withdraw(
+    file: Annotated[str, typer.Argument(help="The file of reports that was sent; - is standard input.")],
+    to: To,
+    token: TokenText = None,
+    survey: Annotated[
+        Path | None, typer.Option(help="The survey that the reports answer, if they do not name it, as TOML or JSON.")
+    ] = None,
+    sender: Annotated[str, typer.Option(help="The same as when they were sent.")] = "",
+    piece: Annotated[int, typer.Option(help="How many bytes were sent at once; as when they were sent.")] = PIECE_BYTES,
+    day: Annotated[
+        str | None, typer.Option(help="The UTC day on which they were sent; for reports to an earlier release.")
+    ] = None,
+    retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
+    as_json: AsJson = False,
+    insecure_http: InsecureHttp = False,
+) -> None:
+    """Take back reports that send has sent. Interrupted, run it again: twice is the same as once.
+
+    The collector takes them out of the count, and refuses them from then on, also those that it never had. Results
+    that were published before may still contain them. Exit code 1 if the collector refuses.
+    """
+    from fldp.client import upload
+    from fldp.presentation import tables
+
+    with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected(retries) as client:
+        with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as reports:
+            with progress("withdrawing", reports.total) as advance:
+                taken = client.withdraw_file(reports, sender=sender, piece_bytes=piece, day=day, progress=advance)
+            total, version = reports.total, reports.version
+        facts: dict[str, Any] = {"reports": total, "withdrawn": taken, "version": version, "collector": client.url}
+    if as_json:
+        tables.show_facts(facts, as_json=True)
+        return
+    note(f"{counted(taken, 'report')} of survey version {version[:12]}: taken out of the count by {client.url}")
+    if taken < total:
+        why = "they were never counted, or sent with another --sender or --piece"
+        note(f"fldp: nothing was known of the other {total - taken:,}: {why}; as they are here, they are refused now")
+
+
 def _loaded(path: Path | None) -> "Survey | None":
     from fldp.survey.survey import Survey
 

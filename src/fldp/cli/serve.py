@@ -1,6 +1,7 @@
 """The commands that run a collector and look after its data."""
 
 import os
+import time
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from fldp.cli.options import adds_options, note
 from fldp.cli.shell import app
 from fldp.collector.config.settings import Settings, SettingsError, described, writable
 from fldp.errors import ParameterError
+from fldp.support.validation import counted
 
 if TYPE_CHECKING:
     from fldp.collector.config.database_url import Database
@@ -186,15 +188,24 @@ def restore(
     data: Data = None,
     database: Url = None,
 ) -> None:
-    """Make a collector's data from a backup, in a folder or database that has none, and count everything again."""
+    """Make a collector's data from a backup, in a folder or database that has none, and count everything again.
+
+    What was withdrawn after the backup was made is counted again, until it is withdrawn once more.
+    """
     from fldp.collector.storage.fsck import fsck
 
     store = _restored(source, *chosen(data, database))
+    note(f"fldp: the backup was written {_age(source)} ago; what was withdrawn since is counted again")
     try:
         good, bad = fsck(store)
     finally:
         store.close()
     raise typer.Exit(show_findings(good, bad))
+
+
+def _age(path: Path) -> str:
+    hours = int(max(0.0, time.time() - path.stat().st_mtime) // 3600)
+    return counted(hours // 24, "day") if hours >= 24 else counted(hours, "hour") if hours else "less than an hour"
 
 
 def _restored(source: Path, data: Path, database: Any) -> Any:

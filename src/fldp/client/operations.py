@@ -26,7 +26,7 @@ from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window
-from fldp.distributed.lake.writing import day_name, reports_in, whole_output
+from fldp.distributed.lake.writing import counts_in, day_name, remove_output, whole_output
 from fldp.errors import CollectorError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
@@ -87,6 +87,11 @@ class Operations:
     async def survey(self, name: str, *, version: str | None = None) -> Published:
         """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
         return await self._published(name, version)
+
+    @ClientOperation
+    async def versions(self, name: str) -> list[dict[str, Json]]:
+        """List all versions that a survey ever had, newest first; of deleted ones, that they were there."""
+        return await self._line.ask(requests.asking("versions", requests.survey_name(name)), replies.versions)
 
     async def _published(self, name: str, version: str | None) -> Published:
         request = requests.asking("survey", requests.survey_name(name), version=version)
@@ -185,6 +190,87 @@ class Operations:
                 await work(run.acknowledged)
             await work(run.end)
             return Sent(path.total, sent, path.version, resumed)
+
+    @ClientOperation
+    async def withdraw(
+        self, survey: AnySurvey, *, participant: Participant, version: str | None = None, ticket: str | None = None
+    ) -> int:
+        """Take back what a person answered to a survey: all versions and days, or one version; return how many reports.
+
+        The participant marks the answers first, and gives them no more; what they cost stays in its ledger, since the
+        reports were seen. Whatever happens on the way, call it again: twice is the same as once. Results that were
+        published before may still contain them. ``ticket`` is needed where one was needed to answer, and the answer
+        never arrived.
+        """
+        name, wanted = _wanted(survey, version)
+        origin, work = self._line.address.origin, self._line.transport.work
+        charges = await work(participant.history)
+        given = {charge.version for charge in charges if (charge.origin, charge.name) == (origin, name)}
+        versions = sorted(given if wanted is None else given & {wanted})
+        return sum([await self._withdraw_version(name, each, participant, ticket) for each in versions])
+
+    @ClientOperation
+    async def repeat_withdrawals(self, *, participant: Participant) -> int:
+        """Withdraw once more what a person withdrew here before: a collector restored from a backup may have it again.
+
+        Return how many reports that were. The collector sees that these reports come from one sender.
+        """
+        origin, work = self._line.address.origin, self._line.transport.work
+        charges = await work(participant.history)
+        places = {(charge.name, charge.version) for charge in charges if charge.origin == origin}
+        marked = functools.partial(participant.withdrawn, origin=origin)
+        taken = [place for place in sorted(places) if await work(functools.partial(marked, place[1]))]
+        return sum([await self._withdraw_version(*place, participant, None) for place in taken])
+
+    async def _withdraw_version(self, name: str, version: str, participant: Participant, ticket: str | None) -> int:
+        origin, work = self._line.address.origin, self._line.transport.work
+        specification = (await self._published(name, version)).survey.canonical
+        if replies.needs_relay(specification) and not self._has_relay:
+            raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
+        answers = await work(lambda: participant.withdraw(version, origin=origin))
+        token = replies.submit(specification) == "token"
+        parts = [UploadPart(0, 1, answer.report, answer.key) for answer in answers]
+        return sum([await self._take_back(version, part, ticket, token=token) for part in parts])
+
+    @ClientOperation
+    async def withdraw_batch(
+        self,
+        reports: Reports | bytes,
+        survey: AnySurvey | None = None,
+        *,
+        key: str,
+        ticket: str | None = None,
+        day: Day | None = None,
+    ) -> int:
+        """Take back what ``send`` sent under a key; return how many reports were taken out, now or before.
+
+        What a collector of an earlier release counted needs the UTC ``day`` on which it was sent.
+        """
+        count, body, version = _batch(reports, None if survey is None else await self._resolved(survey))
+        return await self._take_back(version, UploadPart(0, count, body, checked_key(key)), ticket, day)
+
+    @ClientOperation
+    async def withdraw_file(
+        self,
+        path: str | Path | Upload,
+        survey: AnySurvey | None = None,
+        *,
+        sender: str = "",
+        piece_bytes: int = PIECE_BYTES,
+        day: Day | None = None,
+        progress: Progress = ignore,
+    ) -> int:
+        """Take back what ``send_file`` sent, with the same ``sender`` and ``piece_bytes``; return how many reports."""
+        work, withdrawn = self._line.transport.work, 0
+        with ExitStack() as stack:
+            if not isinstance(path, Upload):
+                known = None if survey is None else await self._resolved(survey)
+                path = await work(lambda: stack.enter_context(upload(str(path), known)))
+            pieces = path.pieces(piece_bytes, sender)
+            while piece := await work(lambda: next(pieces, None)):
+                withdrawn += await self._take_back(path.version, piece, None, day)
+                progress(piece.count)
+        return withdrawn
 
     @ClientOperation
     async def answer(
@@ -339,10 +425,7 @@ class Operations:
     @ClientOperation
     async def days(self, survey: AnySurvey) -> list[tuple[str, int | None]]:
         """Return the UTC days that have reports, and how many; None of those below the survey's minimum."""
-        return await self._days(await self._resolved(survey))
-
-    async def _days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
-        return await self._line.ask(requests.asking("days", version_of(survey)), replies.days)
+        return await self._line.ask(requests.asking("days", version_of(await self._resolved(survey))), replies.days)
 
     @ClientOperation
     async def export_lake(
@@ -362,16 +445,22 @@ class Operations:
         """
         window, today = Window.of(None, since, until), datetime.now(UTC).date().isoformat()
         asked = await self._resolved(survey)
-        past = [(day, n) for day, n in await self._days(asked) if day < today and window.has(f"day={day}")]
-        return {day: await self._saved_day(asked, folder, day, n, progress) for day, n in past}
+        days = await self._line.ask(requests.asking("days", version_of(asked)), replies.days_with_withdrawn)
+        past = [row for row in days if row[0] < today and window.has(f"day={row[0]}")]
+        return {row[0]: await self._saved_day(asked, folder, row, progress) for row in past}
 
     async def _saved_day(
-        self, survey: Survey | str, folder: str | Path, day: str, n: int | None, progress: Progress
+        self, survey: Survey | str, folder: str | Path, row: tuple[str, int | None, int], progress: Progress
     ) -> str:
+        """Save a day unless it is there with all of its reports; remove one of which too few are left."""
+        day, n, withdrawn = row
         name = day_name(folder, version_of(survey), day)
+        there = counts_in(name, version_of(survey))
         if n is None:
+            if there is not None:
+                remove_output(name)
             return TOO_FEW
-        if reports_in(name, version_of(survey)) == n:
+        if there == (n, withdrawn):
             return THERE
         request = requests.asking("export", version_of(survey), since=day, until=day)
         try:
@@ -444,6 +533,14 @@ class Operations:
         request = requests.asking("send_reports", version_of(version), body=piece.body, key=piece.key)
         request = replace(request, headers={**request.headers, **requests.ticketed(ticket)}, token=token)
         return await self._line.ask(request, lambda reply: replies.accepted(reply, piece.count))
+
+    async def _take_back(
+        self, version: str, piece: UploadPart, ticket: str | None, day: Day | None = None, *, token: bool = True
+    ) -> int:
+        self._checked_ticket(ticket)
+        request = requests.asking("withdraw_reports", version_of(version), body=piece.body, key=piece.key, day=day)
+        request = replace(request, headers={**request.headers, **requests.ticketed(ticket)}, token=token)
+        return await self._line.ask(request, replies.withdrawn)
 
     def _checked_ticket(self, ticket: str | None) -> None:
         secret("a ticket", ticket, self._line.address, self._allow_insecure)

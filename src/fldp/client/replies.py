@@ -105,7 +105,12 @@ def listed(reply: Reply) -> list[dict[str, Json]]:
 
 def days(reply: Reply) -> list[tuple[str, int | None]]:
     """Return days and how many reports they have; None of those below the minimum. A day may become a folder's name."""
-    return [(row["day"], row["n"]) for row in checked(reply, "days")]
+    return [(day, n) for day, n, _ in days_with_withdrawn(reply)]
+
+
+def days_with_withdrawn(reply: Reply) -> list[tuple[str, int | None, int]]:
+    """Return the same, and how many reports were withdrawn; an older collector says nothing of them."""
+    return [(row["day"], row["n"], row.get("withdrawn", 0)) for row in checked(reply, "days")]
 
 
 def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
@@ -139,6 +144,18 @@ def accepted(reply: Reply, count: int) -> int:
     found: int = checked(reply, "send_reports")["accepted"]
     if found != count:
         raise CollectorError(f"accepted must be {count}, got {found}")
+    return found
+
+
+def withdrawn(reply: Reply) -> int:
+    """Return how many reports were taken out."""
+    found: int = checked(reply, "withdraw_reports")["withdrawn"]
+    return found
+
+
+def versions(reply: Reply) -> list[dict[str, Json]]:
+    """Return all versions that a survey ever had."""
+    found: list[dict[str, Json]] = checked(reply, "versions")
     return found
 
 

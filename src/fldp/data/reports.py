@@ -136,6 +136,21 @@ class Tally(Displayed):
         _same(self.oracle, other.oracle, "Tally")
         return Tally(self.oracle, self.state + other.state, self.n + other.n)
 
+    def __sub__(self, other: object) -> "Tally":
+        """Take reports out again; refuse what no reports can add up to.
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
+        >>> (Tally(oracle, [6, 3, 2], 11) - Tally(oracle, [1, 0, 0], 1)).state
+        array([5, 3, 2])
+        """
+        if not isinstance(other, Tally):
+            return NotImplemented
+        _same(self.oracle, other.oracle, "Tally")
+        if other.n > self.n:
+            raise DomainError(f"Tally of {self.oracle.title}: {other.n} reports cannot be taken out of {self.n}")
+        return Tally(self.oracle, self.state - other.state, self.n - other.n)
+
     def __radd__(self, other: object) -> "Tally":
         """Let ``sum()`` start from its 0."""
         return self if other == 0 else NotImplemented

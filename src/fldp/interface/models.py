@@ -125,6 +125,15 @@ class MergeQuery(Query, frozen=True):
     day: Annotated[date, Meta(description="the UTC day to count it under; today")] | None = None
 
 
+class WithdrawalQuery(Query, frozen=True):
+    """Where to take reports out."""
+
+    day: (
+        Annotated[date, Meta(description="the UTC day they were sent on; needed for reports to an earlier release")]
+        | None
+    ) = None
+
+
 class Body(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """A JSON object that a client sends."""
 
@@ -245,6 +254,15 @@ class SurveyRow(ReplyModel, frozen=True):
     n: Count
 
 
+class VersionRow(ReplyModel, frozen=True):
+    """A version that a survey has or had."""
+
+    version: Version
+    created: Time
+    closed: Time | None
+    deleted: bool
+
+
 # A client hands it to the survey's own rules, which know every oracle; here it is any object.
 Specification = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/SurveySpecification"})]
 
@@ -261,6 +279,12 @@ class Accepted(ReplyModel, frozen=True):
     """How many reports were counted."""
 
     accepted: Count
+
+
+class Withdrawn(ReplyModel, frozen=True):
+    """How many reports were taken out, now or when this was first asked for."""
+
+    withdrawn: Count
 
 
 class Rest(ReplyModel, frozen=True):
@@ -356,6 +380,7 @@ class Estimates(ReplyModel, frozen=True):
     rest: Rest | UnsetType = UNSET
     note: Note | UnsetType = UNSET
     anytime: Planned | UnsetType = UNSET
+    withdrawn: Count | UnsetType = UNSET
     simultaneous: bool | UnsetType = UNSET
     remark: str | UnsetType = UNSET
     number: NumberFigures | UnsetType = UNSET
@@ -378,6 +403,7 @@ class DayCount(ReplyModel, frozen=True):
 
     day: date
     n: Annotated[int, Meta(ge=1)] | None
+    withdrawn: Count | UnsetType = UNSET
 
 
 class ChangeRow(ReplyModel, frozen=True):

@@ -34,6 +34,15 @@ from fldp.participant import epochs
 from fldp.participant.choice import Choice
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
+from fldp.participant.past_answers import (
+    all_sent,
+    as_withdrawn,
+    is_withdrawn,
+    newest,
+    past_answers,
+    require_not_withdrawn,
+    with_new_day,
+)
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.store import RefusalBook, Store, count_refusal, find_answer
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
@@ -149,13 +158,15 @@ class Participant:
         agreed: tuple[str, ...] = ()
         while True:
             with self._store.exclusive() as book:
+                require_not_withdrawn(book, asked.name, asked.version, origin)
                 charge, ledger = self._charge(asked, origin), book.ledger
                 known = ledger.same(charge, kept=asked.keeps)
                 stored = find_answer(book, known or charge)
                 if stored is not None or known:
-                    answer, renewed = _again(asked, choice, stored or b"", ticket)
+                    stored = stored or b""
+                    answer, renewed = _again(asked, choice, newest(stored), ticket)
                     if renewed is not None:
-                        book.replace(known or charge, renewed)
+                        book.replace(known or charge, with_new_day(stored, renewed))
                     spent = _spent(ledger, charge)
                     return Answer(answer.report, answer.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examine(asked, choice, charge, ledger)
@@ -182,6 +193,26 @@ class Participant:
         """Return all answers in their order: to whom, on what, when, at which cost."""
         with self._store.exclusive() as book:
             return book.ledger.charges
+
+    def withdraw(self, version: str, *, origin: str) -> tuple[StoredAnswer, ...]:
+        """Mark the answers to a version as withdrawn, and return all batches that were sent, with their keys.
+
+        A collector takes them out when each is posted to ``/v1/versions/{version}/withdrawals``, as ``Client.withdraw``
+        does; until then they count. From here on the version is neither answered again nor sent again: that would be
+        another draw at another cost, or this one until its noise pleases. The ledger keeps the cost, since the reports
+        were seen. Without an answer to that version, or a second time, the same is true: nothing, and the same batches.
+        """
+        with self._store.exclusive() as book:
+            sent = past_answers(book, version, origin_of(origin))
+            for charge, kept in sent:
+                if not is_withdrawn(kept):
+                    book.replace(charge, as_withdrawn(kept))
+        return tuple(answer for _, kept in sent for answer in all_sent(kept))
+
+    def withdrawn(self, version: str, *, origin: str) -> bool:
+        """Return whether answers to a version were withdrawn."""
+        with self._store.exclusive() as book:
+            return any(is_withdrawn(kept) for _, kept in past_answers(book, version, origin_of(origin)))
 
     def refusals(self) -> tuple[Refusals, ...]:
         """Return how often surveys were refused, by origin: one that asks again and again is up to something.

@@ -13,6 +13,7 @@ from fldp.errors import BudgetError, FldpError, WireError
 from fldp.participant import epochs
 from fldp.participant.ledger import Charge
 from fldp.participant.limits import Limits, Spent
+from fldp.participant.past_answers import newest, require_not_withdrawn, with_new_day
 from fldp.participant.store import Book, Store, count_refusal, find_answer
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.support import canonical_json
@@ -74,6 +75,7 @@ def answer_period(
     day = epochs.today() if today is None else epochs.checked_day("answer_period", "today", today)
     try:
         with store.exclusive() as book:
+            require_not_withdrawn(book, survey.name, survey.version, survey.origin)
             charge, ledger = survey.charge(day, limits), book.ledger
             known = ledger.same(charge, kept=keep is not None)
             if known is not None:
@@ -119,7 +121,7 @@ def _again(book: Book, charge: Charge, survey: PeriodicSurvey, draw: Draw | None
     if epochs.first_day(survey.repeat, day) <= before.day:
         return before.last
     renewed = _renewed(survey, before.permanent, draw, day)
-    book.replace(charge, renewed.with_checksum)
+    book.replace(charge, with_new_day(find_answer(book, charge) or b"", renewed.with_checksum))
     return renewed.last
 
 
@@ -130,7 +132,7 @@ def _renewed(survey: PeriodicSurvey, kept: bytes, draw: Draw, day: str) -> Store
 def _read(verified: Callable[[bytes], T], book: Book, charge: Charge) -> T:
     """Read what is stored of an answer; one that is damaged is never drawn again."""
     try:
-        return verified(find_answer(book, charge) or b"")
+        return verified(newest(find_answer(book, charge) or b""))
     except WireError:
         raise FldpError(
             f"participant: the stored answer to survey {charge.name} is damaged; restore it from a copy"

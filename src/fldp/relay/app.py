@@ -23,8 +23,10 @@ from fldp.client.address import Address
 from fldp.collector.config.proxies import Network, sender
 from fldp.oblivious import ohttp
 from fldp.relay.rates import Rates
+from fldp.support.identifiers import SURVEY_NAME
 
 KEYS_SECONDS = 3600.0  # the collector's keys are fetched at most so often, and served to everybody alike
+MAX_VERSIONS_BYTES = 1 << 20
 STALE_SECONDS = 60.0  # or so often, where the collector refuses requests: its keys may have changed
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 _BODY_SECONDS = 20.0
@@ -67,6 +69,7 @@ class Relay:
         routes = [
             Route("/", self._forward, methods=["POST", "OPTIONS"]),
             Route("/keys", self._hand_out, methods=["GET", "OPTIONS"]),
+            Route("/surveys/{name}", self._mirror, methods=["GET", "OPTIONS"]),
             Route("/healthz", self._healthy, methods=["GET"]),
         ]
         self._router = Router(routes, redirect_slashes=False)
@@ -119,6 +122,16 @@ class Relay:
                     return answer
                 self._keys, self._keys_last = _Fetched(bytes(answer.body), time.monotonic()), KEYS_SECONDS
         return Response(self._keys.data, media_type=ohttp.KEYS_TYPE, headers=_HEADERS | _CORS)
+
+    async def _mirror(self, request: Request) -> Response:
+        """Return the collector's list of a survey's versions, byte for byte, so that somebody else sees it, too."""
+        name = request.path_params["name"]
+        if not SURVEY_NAME.matches(name):
+            raise HTTPException(404, "there is no such survey")
+        if not self._rates.take(sender(request.scope, self._settings.trusted_proxies), time.monotonic()):
+            raise HTTPException(429, "too many requests from this address", {"Retry-After": "1"})
+        with self._holding():
+            return await self._asked("GET", f"/v1/surveys/{name}/versions", MAX_VERSIONS_BYTES)
 
     async def _asked(self, method: str, path: str, most: int, body: bytes | None = None) -> Response:
         """Ask the collector; nothing of the client's request goes along but its body."""

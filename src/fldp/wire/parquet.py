@@ -37,8 +37,8 @@ _BATCH_BYTES = 1 << 20
 _CHECK = 16  # hexadecimal digits of the checksum of what the file is about
 
 
-def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> "Schema":
-    """Return the Arrow schema of an oracle's reports; a collector adds its number of the survey.
+def schema(oracle: Oracle, survey: str | None = None, number: int | None = None, *, withdrawn: int = 0) -> "Schema":
+    """Return the Arrow schema of an oracle's reports; a collector adds its number of the survey, and of withdrawn ones.
 
     >>> import fldp
     >>> schema(fldp.FHR(epsilon=1.0, domain_size=1023)).names
@@ -46,6 +46,7 @@ def schema(oracle: Oracle, survey: str | None = None, number: int | None = None)
     """
     meta: dict[str, Json] = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     meta |= {} if number is None else {"number": number}
+    meta |= {"withdrawn": withdrawn} if withdrawn else {}
     meta["check"] = _checksum(meta)
     return load("pyarrow", "parquet").schema(fields(oracle), metadata={_KEY: canonical_json.dumps(meta)})
 
@@ -56,9 +57,12 @@ def write(
     batches: Iterable[Reports],
     survey: str | None = None,
     number: int | None = None,
+    *,
+    withdrawn: int = 0,
 ) -> int:
-    """Write batches of reports; return the number of reports."""
-    parquet, form, count = load("pyarrow.parquet", "parquet"), schema(oracle, survey, number), 0
+    """Write batches of reports; return the number of reports. ``withdrawn`` says how many are not among them."""
+    parquet, form = load("pyarrow.parquet", "parquet"), schema(oracle, survey, number, withdrawn=withdrawn)
+    count = 0
     with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
             for start in range(0, len(reports), _ROWS):
@@ -160,6 +164,14 @@ def count(path: Path, survey: str, number: int | None = None) -> int | None:
 
 def count_in(file: "BinaryIO | RawIOBase | NativeFile", survey: str, number: int | None = None) -> int | None:
     """Return the number of reports of a survey in an open file, as ``count`` does."""
+    counted = counts_in(file, survey, number)
+    return None if counted is None else counted[0]
+
+
+def counts_in(
+    file: "BinaryIO | RawIOBase | NativeFile", survey: str, number: int | None = None
+) -> tuple[int, int] | None:
+    """Return the number of reports of a survey in an open file, and how many were withdrawn before it was written."""
     try:
         table = open_table(file)
         named = about(table)
@@ -167,8 +179,10 @@ def count_in(file: "BinaryIO | RawIOBase | NativeFile", survey: str, number: int
         return None
     if named is None or named[1] != survey:
         return None
-    numbered = json.loads(table.schema_arrow.metadata[_KEY]).get("number", number)
-    return int(table.metadata.num_rows) if number in (None, numbered) else None
+    meta = json.loads(table.schema_arrow.metadata[_KEY])
+    if number not in (None, meta.get("number", number)):
+        return None
+    return int(table.metadata.num_rows), int(meta.get("withdrawn", 0))
 
 
 def check_belongs(named: About | None, oracle: Oracle | None, survey: str | None) -> None:

@@ -13,6 +13,7 @@ def test_after_kills_everything_acknowledged_is_there_once(tmp_path):
     assert result.problems == []
     assert result.counted["kills"] == 3
     assert {"answer", "fold", "opening"} <= result.phases.keys()
+    assert result.counted["taken back"] > 0
 
 
 def test_other_faults(tmp_path):
@@ -22,7 +23,7 @@ def test_other_faults(tmp_path):
     assert result.counted["refused"] >= 20
 
 
-@pytest.mark.parametrize("kind", ["acknowledges first", "forgets keys"])
+@pytest.mark.parametrize("kind", ["acknowledges first", "forgets keys", "takes twice"])
 def test_a_collector_that_is_wrong_is_found_out(tmp_path, kind):
     assert runs.wrong(runs.sqlite(tmp_path), kind).problems
 
@@ -36,6 +37,10 @@ def test_what_was_counted_is_told_from_the_tally_alone():
     assert explain(survey, (counted.n, counted.state), []) is None
     twice = tally_of(survey, [*items[2:9], items[4]])
     assert explain(survey, (twice.n, twice.state), items) is None
+    gone = tally_of(survey, items[4:6])
+    assert explain(survey, (counted.n - gone.n, counted.state - gone.state), items[:1] + items[2:4] + items[6:9]) == 5
+    assert explain(survey, (-gone.n, -gone.state), items[:2], items[3:7]) == 2
+    assert explain(survey, (-gone.n, -gone.state), items[:2], items[5:7]) is None
     assert explain(survey, (2 * items[0].n, 2 * tally_of(survey, items[:1]).state), [items[0], items[0]]) == 2
 
 

@@ -28,6 +28,7 @@ FORMER = {
     "fldp_store_bytes": "gauge",
     "fldp_commits_total": "counter",
     "fldp_submissions_total": "counter",
+    "fldp_withdrawals_total": "counter",
     "fldp_reports_total": "counter",
     "fldp_answers_total": "counter",
     "fldp_requests_total": "counter",

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import fsspec
 import pandas
 import polars
 import pyarrow.dataset
@@ -14,6 +15,7 @@ from fldp.client import replies
 from fldp.client.messages import Reply
 from fldp.collector.config.settings import Settings
 from fldp.collector.service.collector import Collector
+from fldp.collector.service.folding import fold_day
 from fldp.collector.service.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
 from fldp.collector.storage.protocol import Submission
 from fldp.collector.storage.segments import in_order
@@ -21,9 +23,11 @@ from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.window import DayWindow
 from fldp.distributed import tally
 from fldp.distributed.lake.layout import day_file
+from fldp.distributed.lake.writing import remove_output, whole_output
 from fldp.wire import parquet
 from support.collector_store import publish, submission, until
 from support.serving import collector, shell
+from support.withdrawals import taking
 
 TODAY = "2026-11-04"
 
@@ -111,6 +115,39 @@ def test_a_file_that_is_not_all_of_the_day_is_replaced(store, tmp_path):
     path.write_bytes(path.read_bytes()[:-1])
     assert states(store, lake) == {"2026-11-01": WRITTEN}
     assert tally(lake).tally == kept(store, survey, number, "2026-11-01")
+
+
+def test_a_day_is_written_anew_without_what_was_withdrawn_and_removed_below_the_minimum(store, tmp_path):
+    survey, number = publish(store, minimum=10)
+    sent = [submission(survey, number, b"%d" % k, [k % 5] * 8, secret=b"%d" % k) for k in range(3)]
+    store.commit(sent, "2026-11-01")
+    lake = tmp_path / "lake"
+    assert states(store, lake) == {"2026-11-01": WRITTEN}
+    path = day_file(lake, survey.version, "2026-11-01")
+    for fold in (False, True):  # before and after it is folded
+        if fold:
+            fold_day(store, number, "2026-11-01", survey)
+        else:
+            store.commit([taking(sent[0])], "2026-11-05")
+        found = states(store, lake)
+        assert found == {"2026-11-01": THERE if fold else WRITTEN}
+        assert len(reports(path)[1]) == 16
+        assert tally(lake, survey.oracle).tally == kept(store, survey, number, "2026-11-01")
+    store.commit([submission(survey, number, b"more", [1] * 8)], "2026-11-01")  # as many as before, and others
+    assert states(store, lake) == {"2026-11-01": WRITTEN}
+    store.commit([taking(sent[1]), taking(sent[2])], "2026-11-05")
+    assert states(store, lake) == {"2026-11-01": TOO_FEW}
+    assert not path.exists()
+
+
+def test_a_file_is_removed_from_another_storage():
+    files = fsspec.filesystem("memory")
+    with whole_output("memory://withdrawn/a.parquet") as file:
+        file.write(b"x")
+    assert files.exists("/withdrawn/a.parquet")
+    for _ in range(2):
+        remove_output("memory://withdrawn/a.parquet")
+        assert not files.exists("/withdrawn/a.parquet")
 
 
 def test_what_keeps_no_reports_and_what_was_merged_are_not_in_a_lake(store, tmp_path):

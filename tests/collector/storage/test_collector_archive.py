@@ -21,6 +21,7 @@ from support.collector_server import Server, batch, key
 from support.collector_store import DAY, STORES, damage, opened, publish, rows, stored_in, submission, whole
 from support.postgres_server import server as postgres
 from support.shell import fldp
+from support.withdrawals import taking
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -148,6 +149,25 @@ def test_what_is_no_backup_is_refused(tmp_path):
     with pytest.raises(StoreError, match="No such file"):
         backup.restore_file(tmp_path / "nowhere", tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()
+
+
+def test_a_backup_says_how_old_it_is_since_it_may_hold_what_was_withdrawn(tmp_path):
+    store = SqliteStore(tmp_path / "fldp.db")
+    survey, number = publish(store)
+    sent = submission(survey, number, b"sent", [1] * 3, secret=b"sent")
+    store.commit([sent], DAY)
+    backup.backup(store, tmp_path / "backup")
+    store.commit([taking(sent)], DAY)
+    store.close()
+    three_days_ago = time.time() - 3 * 86400 - 60
+    os.utime(tmp_path / "backup", (three_days_ago, three_days_ago))
+    said = fldp("restore", tmp_path / "backup", "--data", tmp_path / "new").stderr
+    assert "written 3 days ago; what was withdrawn since is counted again" in said
+    restored = SqliteStore(tmp_path / "new" / "fldp.db")
+    assert restored.counts() == {number: 3}
+    assert restored.commit([taking(sent)], DAY)[0].accepted == 3
+    assert restored.counts() == {number: 0}
+    restored.close()
 
 
 def test_restore_counts_again_and_exits_with_1_on_a_difference(tmp_path):

@@ -184,6 +184,23 @@ def test_a_backup_of_the_old_schema_is_restored_and_not_changed(tmp_path, target
     store.close()
 
 
+@pytest.mark.parametrize("target", STORES)
+def test_a_backup_of_the_schema_before_withdrawals_is_restored(tmp_path, target):
+    store = opened(target, tmp_path)
+    archive.restore(old_file(tmp_path, "schema_3.backup.gz", "backup"), store)
+    (tmp_path / "direct").mkdir()
+    reference = SqliteStore(old_file(tmp_path / "direct", "schema_3.db.gz"))
+    assert store.counts() == reference.counts() == {1: 51, 2: 51, 3: 12}
+    assert tallies(store) == tallies(reference)
+    assert fsck(store)[1] == fsck(reference)[1] == []
+    for table in ("tallies", "keys", "tickets", "tokens"):
+        query = f"SELECT {COLUMNS[table]} FROM {table} ORDER BY 1, 2"
+        assert rows(store, query) == rows(reference, query), table
+    assert rows(store, "SELECT DISTINCT day, withdrawn FROM keys") == [(None, 0)]
+    reference.close()
+    store.close()
+
+
 @pytest.mark.parametrize("source", STORES)
 def test_an_old_backup_goes_through_a_new_one(tmp_path, source):
     """Restored, backed up by this version, and restored again: nothing is lost on the way."""

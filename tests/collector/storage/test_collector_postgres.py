@@ -322,8 +322,8 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
     new = submission(survey, number, b"k")
     write = writes._write
 
-    def cut(connection, admission, day):
-        write(connection, admission, day)
+    def cut(connection, admission):
+        write(connection, admission)
         connection.execute("COMMIT")  # done, and then
         (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone()
         server().ask("SELECT pg_terminate_backend(%s)", pid)

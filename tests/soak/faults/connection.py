@@ -19,6 +19,11 @@ class Answer:
         """What it acknowledges, or None."""
         return json.loads(self.body).get("accepted") if self.status == 200 else None
 
+    @property
+    def withdrawn(self):
+        """What it says was taken back, or None."""
+        return json.loads(self.body).get("withdrawn") if self.status == 200 else None
+
 
 class Connection:
     """One connection, made when it is needed; ``port`` is asked each time, because a server may come back elsewhere."""

@@ -24,7 +24,9 @@ def _survey(name, retention):
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """One request: a key and a batch of reports for a survey."""
+    """One request: a key and a batch of reports for a survey; on another route, what takes them back."""
+
+    route = "reports"
 
     index: int
     survey: Survey
@@ -35,6 +37,17 @@ class Item:
     @property
     def n(self):
         return len(self.reports)
+
+
+@dataclass(frozen=True, eq=False)
+class Taking(Item):
+    """The request that takes an item back."""
+
+    route = "withdrawals"
+
+    @classmethod
+    def of(cls, item):
+        return cls(item.index, item.survey, item.key, item.reports, item.body)
 
 
 class Content:

@@ -16,18 +16,19 @@ class Judge:
         self.committed = 0  # requests that were counted though the answer was lost
         self.comparisons = 0
         self._sums = {survey.version: tally_of(survey, []) for survey in load.surveys}
-        self._added = set()
+        self._added, self._taken = set(), set()
 
     def look(self, server, *, when, all_or_nothing=False):
-        """Compare while nothing is in flight. What was not answered may be counted, but wholly and once.
+        """Compare while nothing is in flight. What was not answered may be counted, or taken out, but wholly and once.
 
         ``all_or_nothing``: it may not be counted either, because the collector stopped in good order.
         """
         self._add()
         for survey in self.load.surveys:
             unanswered = [item for item in self.load.unanswered if item.survey is survey]
+            undecided = [item for item in self.load.undecided if item.survey is survey]
             held = tally(server, survey)
-            chosen = explain(survey, _minus(held, self._sums[survey.version]), unanswered)
+            chosen = explain(survey, _minus(held, self._sums[survey.version]), unanswered, undecided)
             self.comparisons += 1
             if chosen is None:
                 self._say(when, survey, held, f"and up to {len(unanswered)} unanswered requests")
@@ -39,8 +40,11 @@ class Judge:
     def _add(self):
         new = [item for index, item in self.load.acknowledged.items() if index not in self._added]
         self._added.update(item.index for item in new)
+        gone = [item for index, item in self.load.taken.items() if index not in self._taken]
+        self._taken.update(item.index for item in gone)
         for survey in self.load.surveys:
             self._sums[survey.version] += tally_of(survey, new)
+            self._sums[survey.version] -= tally_of(survey, gone)
 
     def _say(self, when, survey, held, more):
         known = self._sums[survey.version].n
@@ -48,9 +52,10 @@ class Judge:
 
     def last(self, server):
         """Compare with reports that are made anew from the seed: all were acknowledged, all are counted once."""
-        self.problems += self.load.unexpected + [f"never acknowledged: {item}" for item in self.load.unanswered]
+        waiting = [*self.load.unanswered, *self.load.undecided]
+        self.problems += self.load.unexpected + [f"never acknowledged: {item}" for item in waiting]
         again = Content(self.load.surveys, self.load.content.seed)
-        items = [again[index] for index in self.load.acknowledged]
+        items = [again[index] for index in self.load.acknowledged if index not in self.load.taken]
         for survey in self.load.surveys:
             held, known = tally(server, survey), tally_of(survey, items)
             self.comparisons += 1
@@ -76,16 +81,19 @@ def _minus(held, known):
     return held.n - known.n, held.state - known.state
 
 
-def explain(survey, difference, items):
+def explain(survey, difference, items, taken=()):
     """Return how many of these items, each at most once, make up a difference; None if no choice of them does.
+
+    Each of ``taken`` may be missing.
 
     Their tallies are vectors of a thousand numbers, independent of each other but for items that are the same. So the
     choice is the solution of linear equations, and it is tried in integers.
     """
     n, state = difference
-    if not items or (n == 0 and not state.any()):
+    if not (items or taken) or (n == 0 and not state.any()):
         return 0 if n == 0 and not state.any() else None
-    vectors = np.array([np.append(tally_of(survey, [item]).state.ravel(), item.n) for item in items])
+    signed = [(1, item) for item in items] + [(-1, item) for item in taken]
+    vectors = np.array([sign * np.append(tally_of(survey, [item]).state.ravel(), item.n) for sign, item in signed])
     different, most = np.unique(vectors, axis=0, return_counts=True)
     wanted = np.append(state.ravel(), n)
     solution = np.rint(np.linalg.lstsq(different.T.astype(float), wanted.astype(float))[0]).astype(np.int64)

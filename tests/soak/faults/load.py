@@ -6,11 +6,13 @@ import time
 from collections import Counter
 
 from soak.faults.connection import LOST, Connection
-from soak.faults.content import Content
+from soak.faults.content import Content, Taking
 
 TRY_AGAIN = (408, 429, 503)
 PAUSE = 0.02  # seconds between two attempts
 AGAIN = 0.1  # the share of requests that send once more what was acknowledged before
+TAKEN = 0.1  # the share of requests that take back what was acknowledged before, perhaps again
+GONE = 410
 
 
 class _ClosedError(Exception):
@@ -28,6 +30,7 @@ class Load:
         self.servers, self.surveys, self.copies = servers, surveys, copies
         self.content = Content(surveys, seed)
         self.sent, self.acknowledged, self.unexpected = {}, {}, []
+        self.taking, self.taken = {}, {}  # what was asked to be taken back, and what was acknowledged of that
         self.counted = Counter()
         self.in_flight, self.silence = 0, 0.0
         self.gate = asyncio.Event()
@@ -38,6 +41,11 @@ class Load:
     def unanswered(self):
         """What was sent and not acknowledged: it may or may not be counted."""
         return [item for index, item in self.sent.items() if index not in self.acknowledged]
+
+    @property
+    def undecided(self):
+        """What was asked to be taken back, and not acknowledged: it may or may not be counted."""
+        return [item for index, item in self.taking.items() if index not in self.taken]
 
     async def quiet(self):
         """Close the gate, and wait until every request has been answered or lost."""
@@ -89,7 +97,9 @@ class Load:
         return Connection(lambda: server.port)
 
     def _choose(self, rng):
-        """Return something new, or something that was acknowledged before."""
+        """Return something new, or something that was acknowledged before, or what takes that back."""
+        if self.acknowledged and rng.random() < TAKEN:
+            return Taking.of(self.content[rng.choice(list(self.acknowledged)[-1000:])])
         if self.acknowledged and rng.random() < AGAIN:
             return self.content[rng.choice(list(self.acknowledged)[-1000:])]
         self._next += 1
@@ -111,7 +121,7 @@ class Load:
 
     async def _try(self, way, item):
         head = (
-            f"POST /v1/versions/{item.survey.version}/reports HTTP/1.1\r\nIdempotency-Key: {item.key}\r\n"
+            f"POST /v1/versions/{item.survey.version}/{item.route} HTTP/1.1\r\nIdempotency-Key: {item.key}\r\n"
             "Content-Type: application/octet-stream\r\n"
         )
         flying = []
@@ -136,16 +146,26 @@ class Load:
     def _written(self, item):
         self.in_flight += 1
         self.counted["requests"] += 1
-        self.sent[item.index] = item
+        (self.taking if isinstance(item, Taking) else self.sent)[item.index] = item
 
     def _answered(self, item, answer):
         if answer.status in TRY_AGAIN:
             self.counted["refused"] += 1
+        elif isinstance(item, Taking):
+            self._taken(item, answer)
+        elif answer.status == GONE and item.index in self.taking:
+            self.counted["gone"] += 1
         elif answer.accepted != item.n:
             self.unexpected.append(f"item {item.index} of {item.n} reports: {answer.status} {answer.body[:200]!r}")
         else:
             self._acknowledge(item)
         return answer.status not in TRY_AGAIN
+
+    def _taken(self, item, answer):
+        if answer.withdrawn != item.n:
+            self.unexpected.append(f"taking back {item.index}: {answer.status} {answer.body[:200]!r}")
+        self.counted["taken back"] += item.index not in self.taken
+        self.taken[item.index] = item
 
     def _acknowledge(self, item):
         self.counted["repeated" if item.index in self.acknowledged else "acknowledged"] += 1

@@ -82,6 +82,7 @@ WRONG = {
     "commits keys apart": lambda made: scenarios.kills(made, 4),
     "folds in two steps": lambda made: scenarios.kills(made, 4),
     "folds twice": lambda made: scenarios.races(made, 20),
+    "takes twice": lambda made: scenarios.races(made, 60),
     "swaps reports": lambda made: scenarios.races(made, 20),
 }
 

@@ -60,6 +60,13 @@ class CommitsKeysApart(Sabotage):
         return [SubmissionResult(Admitted.REPEATED, int(self._known[one.key.hex()])) for one in submissions]
 
 
+class TakesTwice(Sabotage):
+    """Takes what is withdrawn out of the tally twice when it folds."""
+
+    def fold(self, step):
+        return self._store.fold(step if step.lost is None else replace(step, lost=step.lost + step.lost))
+
+
 class FoldsTwice(Sabotage):
     """Adds every report to the tally twice when it folds."""
 
@@ -131,7 +138,7 @@ class FoldsTheDeleted(Sabotage):
         if not done:
             with self._store._writing() as connection:
                 values = (step.survey, step.day, *stored_sum(None, step.gained))
-                connection.execute("INSERT OR REPLACE INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)", values)
+                connection.execute("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?, ?, ?)", values)
         return done
 
 
@@ -210,8 +217,8 @@ class LosesFromLake(Sabotage):
 
     def __init__(self, store):
         super().__init__(store)
-        mixed = lake_writer.mixed
-        lake_writer.mixed = lambda *given: (part[1:] for part in mixed(*given))
+        kept = lake_writer.kept_reports
+        lake_writer.kept_reports = lambda *given: (part[1:] for part in kept(*given))
 
 
 def restore_loses_keys():
@@ -236,6 +243,7 @@ KINDS = {
     "folds the deleted": FoldsTheDeleted,
     "folds in two steps": FoldsInTwoSteps,
     "folds twice": FoldsTwice,
+    "takes twice": TakesTwice,
     "forgets keys when closed": ForgetsKeysWhenClosed,
     "inherits keys": InheritsKeys,
     "leaves segments": LeavesSegments,

@@ -49,7 +49,7 @@ async def _origins(collector: Collector, path: str, method: str) -> Sequence[str
     """Return the origins of the survey that a path names."""
     try:
         match path.split("/"), method:
-            case ["", "v1", "versions", version, "reports"], "POST":
+            case ["", "v1", "versions", version, "reports" | "withdrawals"], "POST":
                 return await collector.surveys.origins(version)
             case ["", "v1", "surveys", name], "GET":
                 return (await collector.surveys.shown(name, collector.now))[1].origins

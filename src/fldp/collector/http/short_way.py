@@ -161,7 +161,8 @@ class ShortWay:
         packed = sent.singles.packed(body)
         if packed is None or load.in_flight >= load.max_in_flight:
             return False
-        report = SingleReport(sent.survey, *request_hashes(b"reports", sent.key, body), packed, sent.singles)
+        hashes = request_hashes(b"reports", sent.key, body)
+        report = SingleReport(sent.survey, *hashes, packed, sent.singles, sent.key)
         load.buffered.take(len(body))
         load.in_flight += 1
         try:

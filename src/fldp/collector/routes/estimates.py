@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import date
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -35,8 +35,15 @@ from fldp.oracles.sampled.tables import Tables
 from fldp.presentation import questions
 from fldp.presentation.estimate_formats import encoded
 
-Tagged = tuple[str, bytes | BinaryIO]  # an entity tag, and the content it belongs to
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
+
+
+class _Tagged(NamedTuple):
+    """An entity tag, the content it belongs to, and how many reports of the window were withdrawn."""
+
+    tag: str
+    content: bytes | BinaryIO
+    withdrawn: int
 
 
 async def estimates(call: Call[EstimatesQuery, None]) -> Response:
@@ -56,8 +63,8 @@ async def estimates_among(call: Call[EstimatesQuery, None]) -> Response:
     published = await requested_version(call)
     asked = await _Asked.of(call, published)
     async with candidates_body(call, published) as body:
-        _, content = await call.compute(_estimated, published, asked, body)
-    return _answer(call.collector, ("", content), FORMATS[asked.form])
+        tagged = await call.compute(_estimated, published, asked, body)
+    return _answer(call.collector, tagged._replace(tag=""), FORMATS[asked.form])
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ async def tally(call: Call[WindowQuery, None]) -> Response:
 
 
 async def days(call: Call[Query, None]) -> Response:
-    """Return the days that have reports, and how many; null for days below the minimum."""
+    """Return the days with reports, how many there are (null below the minimum), and how many were withdrawn."""
     published = await requested_version(call)
     require_whole(call, published)
     return reply(await call.collector.quick(_days, call.collector, published))
@@ -101,8 +108,17 @@ async def days(call: Call[Query, None]) -> Response:
 def _days(collector: Collector, published: PublishedSurvey) -> list[DayCount]:
     minimum = published.survey.collect["minimum"]
     with snapshot_with(collector.store, published) as snapshot:
-        counts = snapshot.days(published.entry.number)
-    return [DayCount(day=date.fromisoformat(day), n=n if n >= minimum else None) for day, n in counts if n]
+        counts = [
+            (day, n, snapshot.withdrawn(published.entry.number, (day, day)))
+            for day, n in snapshot.days(published.entry.number)
+        ]
+    return [
+        DayCount(day=date.fromisoformat(day), n=n, withdrawn=withdrawn)
+        if n >= minimum
+        else DayCount(day=date.fromisoformat(day), n=None)
+        for day, n, withdrawn in counts
+        if n or withdrawn
+    ]
 
 
 async def export(call: Call[WindowQuery, None]) -> Response:
@@ -122,10 +138,11 @@ def _tag(collector: Collector, published: PublishedSurvey, days: Days, asked: st
 
 
 def _tag_of(snapshot: Snapshot, published: PublishedSurvey, days: Days, asked: str) -> str:
-    """Return the entity tag. Reports are only ever added, so their number tells whether the tally has changed."""
-    n = DayWindow(published.entry.number, days).count(snapshot)
+    """Return the entity tag. What was sent and what was withdrawn only grows, so their numbers tell of any change."""
+    window = DayWindow(published.entry.number, days)
+    n, withdrawn = window.count(snapshot), window.withdrawn(snapshot)
     require_minimum(n, published)
-    state = (fldp.__version__, published.entry.number, published.entry.version, days, n, asked)
+    state = (fldp.__version__, published.entry.number, published.entry.version, days, n, withdrawn, asked)
     return f'"{hashlib.sha256(json.dumps(state).encode()).hexdigest()[:32]}"'
 
 
@@ -138,27 +155,42 @@ def _unchanged(tag: str) -> Response:
     return Response(status_code=304, headers={"ETag": tag, **_ENVELOPE})
 
 
-def _tally_with_tag(collector: Collector, published: PublishedSurvey, days: Days, asked: str) -> tuple[str, Tally]:
-    """Return a tally and the tag that belongs to exactly this one."""
-    with snapshot_with(collector.store, published) as snapshot:
-        tag = _tag_of(snapshot, published, days, asked)
-        checkpoint()
-        return tag, DayWindow(published.entry.number, days).tally(snapshot, published.survey.oracle)
+@dataclass(frozen=True)
+class _Look:
+    """A tally, the tag that belongs to exactly this one, and how many reports were withdrawn before."""
+
+    tag: str
+    tally: Tally
+    withdrawn: int
+
+    @classmethod
+    def at(cls, collector: Collector, published: PublishedSurvey, days: Days, asked: str) -> "_Look":
+        window = DayWindow(published.entry.number, days)
+        with snapshot_with(collector.store, published) as snapshot:
+            tag = _tag_of(snapshot, published, days, asked)
+            checkpoint()
+            return cls(tag, window.tally(snapshot, published.survey.oracle), window.withdrawn(snapshot))
+
+    def answer(self, collector: Collector, content: bytes, form: str = "") -> "_Tagged":
+        """Return the content of an answer; one in JSON says how many were withdrawn, too."""
+        if form == "json":  # a field more, without megabytes being read and written again
+            content = b'{"withdrawn": %d, %b' % (self.withdrawn, content.lstrip()[1:])
+        return _Tagged(self.tag, _spooled(collector, content), self.withdrawn)
 
 
-def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, body: bytes | None = None) -> Tagged:
+def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, body: bytes | None = None) -> _Tagged:
     """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
     candidates, query = parse_candidates(body, collector.settings.max_values), asked.query
-    tag, tally = _tally_with_tag(collector, published, asked.days, repr(asked))
+    look = _Look.at(collector, published, asked.days, repr(asked))
     checkpoint()
     if published.survey.questions:
-        return tag, _spooled(collector, _tables(published, tally, asked))
-    counts = estimate(published.survey, tally, asked.options, candidates)
+        return look.answer(collector, _tables(published, look.tally, asked), asked.form)
+    counts = estimate(published.survey, look.tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
     if query.anytime and published.survey.number is None:  # the figures of a number are for one look
         counts = watch(counts, planned_for(published))
-    return tag, _spooled(collector, encoded(counts, asked.form, query.level, query.top))
+    return look.answer(collector, encoded(counts, asked.form, query.level, query.top), asked.form)
 
 
 def _tables(published: PublishedSurvey, tally: Tally, asked: _Asked) -> bytes:
@@ -182,9 +214,9 @@ def _tables(published: PublishedSurvey, tally: Tally, asked: _Asked) -> bytes:
         raise Problem(422, "parameter", str(error)) from None
 
 
-def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Tagged:
-    tag, tally = _tally_with_tag(collector, published, days, "tally")
-    return tag, _spooled(collector, wire.encode_tally(tally, published.entry.version))
+def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> _Tagged:
+    look = _Look.at(collector, published, days, "tally")
+    return look.answer(collector, wire.encode_tally(look.tally, published.entry.version))
 
 
 def _spooled(collector: Collector, content: bytes) -> bytes | BinaryIO:
@@ -199,9 +231,9 @@ def _spooled(collector: Collector, content: bytes) -> bytes | BinaryIO:
     return file
 
 
-def _answer(collector: Collector, tagged: Tagged, media_type: str) -> Response:
-    tag, content = tagged
-    headers = {"ETag": tag, **_ENVELOPE} if tag else {}
+def _answer(collector: Collector, tagged: _Tagged, media_type: str) -> Response:
+    tag, content, withdrawn = tagged
+    headers = {"Fldp-Withdrawn": str(withdrawn), **({"ETag": tag, **_ENVELOPE} if tag else {})}
     if isinstance(content, bytes):
         return Response(content, headers=headers, media_type=media_type)
     headers["Content-Length"] = str(content.tell())

@@ -1,4 +1,4 @@
-"""POST .../reports and .../merge: reports, and tallies of other collectors, are counted once."""
+"""POST .../reports and .../merge: reports, and tallies of other collectors, are counted once, and taken out again."""
 
 import io
 from functools import partial
@@ -13,11 +13,11 @@ from fldp.collector.http.bodies import body_of, idempotency_key, media_type
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import MAX_SINGLE, PublishedSurvey
-from fldp.collector.storage.protocol import Submission, request_hashes
+from fldp.collector.storage.protocol import Submission, Withdrawal, request_hashes
 from fldp.collector.storage.segments import in_order
 from fldp.data.reports import Reports, Tally
 from fldp.errors import WireError
-from fldp.interface.models import Accepted, MergeQuery, Query
+from fldp.interface.models import Accepted, MergeQuery, Query, WithdrawalQuery, Withdrawn
 from fldp.interface.operations import BYTES
 from fldp.oracles.base.ticket_words import fits
 from fldp.survey.survey import Survey
@@ -28,16 +28,9 @@ _MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one 
 async def send_reports(call: Call[Query, None]) -> Response:
     """Count a batch of reports, once."""
     collector, request = call.collector, call.request
-    published = await collector.surveys.get(request.path_params["id"])
-    if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
-        published = await collector.surveys.get(request.path_params["id"], fresh=True)
-    request.state.origins = published.survey.collect["origins"]
-    if published.survey.needs_relay and not request.scope.get("oblivious"):
-        raise Problem(403, "relay-only", "this survey takes reports through a relay only, so no address is seen")
+    published = await _answered(call)
     ticket = await sender(collector, request, published)
-    key = idempotency_key(request)
-    media_type(request, BYTES)
-    collector.load.rate.check(published.entry.version)
+    key = _checked_key(call, published)
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
@@ -51,9 +44,75 @@ async def send_reports(call: Call[Query, None]) -> Response:
             reports,
             ticket=ticket,
             closed=published.state(collector.now) != "open",
+            secret=key,
         )
         accepted = await collector.count(submission, published.entry.version)
     return reply(Accepted(accepted=accepted))
+
+
+async def _answered(call: Call[Query, None]) -> PublishedSurvey:
+    """Return the version that reports are sent to, or taken back from, if they may come in this way."""
+    collector, request = call.collector, call.request
+    published = await collector.surveys.get(request.path_params["id"])
+    if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
+        published = await collector.surveys.get(request.path_params["id"], fresh=True)
+    request.state.origins = published.survey.collect["origins"]
+    if published.survey.needs_relay and not request.scope.get("oblivious"):
+        raise Problem(403, "relay-only", "this survey takes reports through a relay only, so no address is seen")
+    return published
+
+
+def _checked_key(call: Call[Query, None], published: PublishedSurvey) -> bytes:
+    key = idempotency_key(call.request)
+    media_type(call.request, BYTES)
+    call.collector.load.rate.check(published.entry.version)
+    return key
+
+
+async def withdraw_reports(call: Call[WithdrawalQuery, None]) -> Response:
+    """Take out what a batch had counted, whether or not it was counted yet."""
+    collector, request = call.collector, call.request
+    published = await _answered(call)
+    needs_ticket = published.survey.collect["submit"] == "ticket"
+    shows = not needs_ticket or "fldp-ticket" in request.headers  # for a key that is known it need not be shown
+    ticket = await sender(collector, request, published) if shows else None
+    key = _checked_key(call, published)
+    async with body_of(collector, request, collector.settings.max_body) as body:
+        work = partial(_read, published, key, body, collector.settings.max_reports)
+        hashes, reports = work() if len(body) <= MAX_SINGLE else await collector.heavy(work)
+        withdrawal = Withdrawal(
+            published.entry.number,
+            *hashes,
+            reports,
+            ticket=ticket,
+            day=_day_said(call, published),
+            secret=key,
+            needs_ticket=needs_ticket,
+        )
+        withdrawn = await collector.withdraw(withdrawal, published.entry.version)
+    return reply(Withdrawn(withdrawn=withdrawn))
+
+
+def _day_said(call: Call[WithdrawalQuery, None], published: PublishedSurvey) -> str | None:
+    """Return the day that a request names. Where no reports are kept, none shows that they were of that day."""
+    day, keeps = call.query.day, published.survey.collect["retention"] == "raw"
+    return day.isoformat() if day is not None and keeps else None
+
+
+async def withdraw_merge(call: Call[MergeQuery, None]) -> Response:
+    """Take out a tally of another collector that was counted."""
+    collector, request = call.collector, call.request
+    published = await requested_version(call)
+    asked = call.query.day.isoformat() if call.query.day else ""
+    key = idempotency_key(request)
+    media_type(request, BYTES)
+    async with body_of(collector, request, collector.settings.max_body) as body:
+        tally = await collector.heavy(_tally, published, body)
+        hashes = await collector.heavy(request_hashes, b"merge " + asked.encode(), key, body)
+        withdrawal = Withdrawal(published.entry.number, *hashes, tally, secret=key)
+        withdrawn = await collector.withdraw(withdrawal, published.entry.version)
+        call.audit.count = withdrawn
+    return reply(Withdrawn(withdrawn=withdrawn))
 
 
 def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
@@ -102,7 +161,7 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
         hashes = await collector.heavy(request_hashes, b"merge " + asked.encode(), key, body)
-        submission = Submission(published.entry.number, *hashes, tally, day=asked or collector.today)
+        submission = Submission(published.entry.number, *hashes, tally, day=asked or collector.today, secret=key)
         accepted = await collector.count(submission, published.entry.version)
         call.audit.count = accepted
     return reply(Accepted(accepted=accepted))

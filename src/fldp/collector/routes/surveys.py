@@ -13,7 +13,16 @@ from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey, SurveySummary
 from fldp.collector.storage.protocol import StoredSurvey
-from fldp.interface.models import DeleteQuery, Query, SurveyRow, SurveyState, TicketOrder, Tickets, VersionQuery
+from fldp.interface.models import (
+    DeleteQuery,
+    Query,
+    SurveyRow,
+    SurveyState,
+    TicketOrder,
+    Tickets,
+    VersionQuery,
+    VersionRow,
+)
 from fldp.interface.operations import JSON
 from fldp.support.validation import counted
 from fldp.survey.survey import Survey, SurveyError
@@ -95,6 +104,14 @@ async def surveys(call: Call[Query, None]) -> Response:
     collector.surveys.remember(summaries)
     now = collector.now
     return reply([_row(summary, counts.get(summary.number, 0), now) for summary in summaries])
+
+
+async def versions(call: Call[Query, None]) -> Response:
+    """List all versions that a survey ever had, the newest first: so anybody can see that all are shown the same."""
+    found = await call.collector.quick(call.collector.store.versions, call.request.path_params["name"])
+    if not found:
+        raise not_found("survey")
+    return reply([VersionRow(**each._asdict()) for each in found])
 
 
 def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary], dict[int, int]]:

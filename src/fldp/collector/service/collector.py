@@ -18,7 +18,7 @@ from fldp.collector.service.readiness import Readiness
 from fldp.collector.service.search_rounds import Searches
 from fldp.collector.service.survey_cache import SurveyCache
 from fldp.collector.service.workers import Workers, stop_all
-from fldp.collector.storage.protocol import CollectorStore, Submission, SubmissionResult
+from fldp.collector.storage.protocol import CollectorStore, Submission, SubmissionResult, Withdrawal
 from fldp.survey.survey import Survey
 
 
@@ -90,6 +90,10 @@ class Collector:
     async def count(self, submission: Submission, version: str) -> int:
         """Have a submission committed; return how many reports were accepted."""
         return await self._counting.count(submission, version, self.surveys, self.load.buffered)
+
+    async def withdraw(self, withdrawal: Withdrawal, version: str) -> int:
+        """Have a withdrawal committed; return how many reports were taken out, now or before."""
+        return await self._counting.withdraw(withdrawal, version, self.surveys, self.load.buffered)
 
     def put_single(self, report: SingleReport) -> "asyncio.Future[SubmissionResult]":
         """Begin to commit a single report; where it is not counted, ``count`` says why."""

@@ -11,7 +11,7 @@ from fldp.collector.service.load import Budget
 from fldp.collector.service.metrics import Metrics
 from fldp.collector.service.problems import Problem, busy
 from fldp.collector.service.survey_cache import SurveyCache
-from fldp.collector.storage.protocol import Admitted, CollectorStore, Submission, SubmissionResult
+from fldp.collector.storage.protocol import Admitted, CollectorStore, Submission, SubmissionResult, Withdrawal
 from fldp.data.reports import Reports
 from fldp.wire.single import SingleReports
 
@@ -20,9 +20,24 @@ _REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
     Admitted.CLOSED: (403, "closed", "the survey takes no reports now"),
     Admitted.SPENT: (403, "ticket-spent", "this ticket was spent on another answer"),
     Admitted.GONE: (404, None, "there is no such version"),
+    Admitted.WITHDRAWN: (410, "withdrawn", "what this Idempotency-Key sent was withdrawn, and is not counted again"),
+    Admitted.UNDATED: (
+        409,
+        "undated",
+        "this was counted by an earlier release, which kept no day of it: say ?day=, the UTC day on which it was sent;"
+        " where the survey keeps no reports, or none like these are kept of that day, it cannot be taken out",
+    ),
+    Admitted.UNTICKETED: (401, "ticket", "nothing was sent with this Idempotency-Key yet, so a ticket is needed"),
+    Admitted.OUTDATED: (503, "unavailable", "a collector of an earlier release is still connected to the database"),
 }
 
+_HEADERS = {401: {"WWW-Authenticate": "Fldp-Ticket"}, 503: {"Retry-After": "60"}}
 _IMPOSSIBLE = SubmissionResult(Admitted.IMPOSSIBLE)
+
+
+def _refusal(verdict: Admitted) -> Problem:
+    status, kind, detail = _REFUSED[verdict]
+    return Problem(status, kind, detail, _HEADERS.get(status))
 
 
 class SingleReport(NamedTuple):
@@ -33,6 +48,7 @@ class SingleReport(NamedTuple):
     body: bytes
     packed: bytes
     singles: SingleReports
+    secret: bytes = b""  # the key itself
 
     @property
     def size(self) -> int:
@@ -52,7 +68,9 @@ def checked(waiting: Sequence[Submission | SingleReport]) -> list[Submission | N
         reports, good = singles.decode([single.packed for _, single in listed])
         for row, ((place, single), is_good) in enumerate(zip(listed, good.tolist(), strict=True)):
             if is_good:
-                made[place] = Submission(single.survey, single.key, single.body, reports[row : row + 1])
+                made[place] = Submission(
+                    single.survey, single.key, single.body, reports[row : row + 1], secret=single.secret
+                )
     return made
 
 
@@ -67,6 +85,21 @@ class Counting:
 
     async def count(self, submission: Submission, version: str, surveys: SurveyCache, buffered: Budget) -> int:
         """Have a submission committed; return how many reports were accepted, or refuse it."""
+        outcome = await self._settled(submission, version, surveys, buffered)
+        if outcome.verdict in _REFUSED:
+            raise _refusal(outcome.verdict)
+        return outcome.accepted
+
+    async def withdraw(self, withdrawal: Withdrawal, version: str, surveys: SurveyCache, buffered: Budget) -> int:
+        """Have a withdrawal committed; return how many reports were taken out, now or before, or refuse it."""
+        outcome = await self._settled(withdrawal, version, surveys, buffered)
+        if outcome.verdict is not Admitted.WITHDRAWN:
+            raise _refusal(outcome.verdict)
+        return outcome.accepted
+
+    async def _settled(
+        self, submission: Submission, version: str, surveys: SurveyCache, buffered: Budget
+    ) -> SubmissionResult:
         outcome = await self._write(submission, buffered)
         if outcome.verdict is Admitted.GONE:
             # Perhaps another collector has deleted the survey and published it anew, under another number.
@@ -75,9 +108,7 @@ class Counting:
             outcome = await self._write(replace(submission, survey=published.entry.number, closed=closed), buffered)
         if outcome.verdict is Admitted.HELD:
             raise busy("another collector is writing the same, try again")
-        if outcome.verdict in _REFUSED:
-            raise Problem(*_REFUSED[outcome.verdict])
-        return outcome.accepted
+        return outcome
 
     def put_single(self, report: SingleReport) -> "asyncio.Future[SubmissionResult]":
         """Begin to commit a single report."""
@@ -113,4 +144,6 @@ class Counting:
         self._metrics.count("fldp_commits_total")
         self._metrics.count("fldp_submissions_total", len(submissions))
         self._metrics.count("fldp_reports_total", accepted)
+        if withdrawals := sum(isinstance(each, Withdrawal) for each in submissions):
+            self._metrics.count("fldp_withdrawals_total", withdrawals)
         return outcomes

@@ -2,15 +2,29 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
-from fldp.collector.storage.protocol import REPORTS, TALLY, CollectorStore, Fold, Segment
-from fldp.collector.storage.segments import MAX_BYTES, batches, packed, tally_segment, total
-from fldp.errors import FldpError
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TALLY, CollectorStore, Fold, Segment
+from fldp.collector.storage.segments import (
+    MAX_BYTES,
+    balance,
+    batches,
+    in_order,
+    not_there,
+    packed,
+    reports_of,
+    split,
+    taken_reports,
+    tally_segment,
+    total,
+)
+from fldp.data.reports import Tally
+from fldp.errors import DomainError, FldpError
 from fldp.oracles.base.oracle import Oracle
 from fldp.survey.survey import Survey
 
 STEP_BYTES = 4 * MAX_BYTES
+MAX_ROWS = 16  # that a step takes reports out of: it holds them in memory, and writes them anew
 Find = Callable[[int], Survey | None]
 
 log = logging.getLogger("fldp.collector")
@@ -19,12 +33,17 @@ log = logging.getLogger("fldp.collector")
 def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> int:
     """Fold the tail of a survey and day; return the number of reports folded."""
     folded = 0
-    while tail := store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle))):
-        step = fold_step(store, number, day, survey, tail)
+    while step := next_step(store, number, day, survey):
         if not store.fold(step):
             break
         folded += step.gained.n
     return folded
+
+
+def next_step(store: CollectorStore, number: int, day: str, survey: Survey) -> Fold | None:
+    """Work out the next step for a survey and day, None if nothing waits. What adds comes before what takes out."""
+    tail = store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle)))
+    return fold_step(store, number, day, survey, tail) if tail else taking_step(store, number, day, survey)
 
 
 def _state_bytes(oracle: Oracle) -> int:
@@ -54,6 +73,69 @@ def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
     tallies = [part for part in segments if part.kind == TALLY]
     reports = packed(list(batches(oracle, segments)))
     return (*reports, tally_segment(total(oracle, tallies))) if tallies else tuple(reports)
+
+
+def taking_step(store: CollectorStore, number: int, day: str, survey: Survey) -> Fold | None:
+    """Work out a step that takes out what was withdrawn, from one snapshot; None if nothing of the day was.
+
+    What adds must be folded before: what is taken may be among it. A withdrawal is never stored before what it takes,
+    so where nothing that adds waits beside it, that is folded.
+    """
+    days = day, day
+    with store.snapshot() as snapshot:
+        tail = _at_most(snapshot.segments(number, days, folded=False), STEP_BYTES)
+        if not tail or not tail[0].takes:  # they are in the order of their kinds
+            return None
+        tail = [part for part in tail if part.kind == tail[0].kind]
+        if survey.collect["retention"] == "tally":
+            return _taking(number, tail, (), balance(survey.oracle, tail)[1])
+        taking = _out_of_reports if tail[0].kind == TAKEN_REPORTS else _out_of_tally
+        return taking(survey.oracle, number, tail, snapshot.segments(number, days, folded=True))
+
+
+def _at_most(segments: Iterable[Segment], most_bytes: int) -> list[Segment]:
+    taken: list[Segment] = []
+    for part in segments:
+        taken.append(part)
+        if sum(len(other.data) for other in taken) >= most_bytes:
+            break
+    return taken
+
+
+def _taking(
+    number: int, removed: list[Segment], added: Sequence[Segment], lost: Tally, left: Sequence[Segment] = ()
+) -> Fold:
+    rows = tuple(part.id for part in removed)
+    return Fold(number, removed[0].day, rows, tuple(added), Tally.empty(lost.oracle), lost, tuple(left))
+
+
+def _out_of_reports(oracle: Oracle, number: int, tail: list[Segment], folded: Iterable[Segment]) -> Fold:
+    """Take reports out of the rows that have them, as many rows as one step may rewrite; the rest stays in the tail."""
+    wanted = missing = taken_reports(oracle, tail)
+    removed, added = list(tail), list[Segment]()
+    for part in folded:
+        if part.kind != REPORTS or not len(missing) or len(removed) - len(tail) >= MAX_ROWS:
+            break
+        rest, still = split(in_order(reports_of(oracle, part)), missing)
+        if len(still) < len(missing):
+            removed.append(part)
+            added += packed([rest])
+            missing = still
+    if len(removed) == len(tail):
+        raise not_there(len(missing), tail[0].day)
+    lost = oracle.tally(split(wanted, missing)[0])
+    return _taking(number, removed, added, lost, packed([missing], TAKEN_REPORTS))
+
+
+def _out_of_tally(oracle: Oracle, number: int, tail: list[Segment], folded: Iterable[Segment]) -> Fold:
+    """Take merged tallies out of the one of the day."""
+    merged = [part for part in folded if part.kind == TALLY]
+    lost = balance(oracle, tail)[1]
+    try:
+        rest = total(oracle, merged) - lost
+    except DomainError:
+        raise not_there(lost.n, tail[0].day) from None
+    return _taking(number, [*tail, *merged], [tally_segment(rest)] if rest.n else [], lost)
 
 
 class Folder:

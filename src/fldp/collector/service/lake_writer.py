@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 from fldp.collector.config.clock import Clock, day
 from fldp.collector.storage.protocol import CollectorStore, Days, Snapshot, StoredSurvey
-from fldp.collector.storage.segments import mixed
+from fldp.collector.storage.window import kept_reports
 from fldp.data.reports import Reports
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Source
-from fldp.distributed.lake.writing import day_name, reports_in, whole_output
+from fldp.distributed.lake.writing import counts_in, day_name, remove_output, whole_output
 from fldp.errors import FldpError
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
@@ -38,10 +38,11 @@ def write_reports(
     file: BinaryIO, snapshot: Snapshot, entry: StoredSurvey, survey: Survey, days: Days, watch: Watch = _unwatched
 ) -> int:
     """Write all reports of some days as Parquet, sorted; ``watch`` may end it by raising."""
-    number, oracle = entry.number, survey.oracle
-    segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-    parts = _watched(mixed(oracle, segments, survey.collect["minimum"]), watch)
-    return parquet.write(file, oracle, parts, entry.version, entry.number)
+    reports = kept_reports(snapshot, entry.number, days, survey.oracle, survey.collect["minimum"])
+    withdrawn = snapshot.withdrawn(entry.number, days)
+    return parquet.write(
+        file, survey.oracle, _watched(reports, watch), entry.version, entry.number, withdrawn=withdrawn
+    )
 
 
 def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
@@ -55,7 +56,7 @@ def write_lake(
 ) -> Iterator[tuple[StoredSurvey, str, str]]:
     """Write all days before ``today`` of all surveys, or of one name; yield each, and what became of it."""
     for entry in _raw_entries(store, name, StoredSurvey.parse):
-        for past, _ in _past(store, entry, today):
+        for past, *_ in _past(store, entry, today):
             yield entry, past, write_day(store, root, entry, past, watch)
 
 
@@ -67,9 +68,11 @@ def _raw_entries(store: CollectorStore, name: str | None, parse: Parse) -> list[
     return [entry for entry in entries if parse(entry).collect["retention"] == "raw"]
 
 
-def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[str, int]]:
+def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[str, int, int]]:
+    """Return the past days of a survey, with how many reports they have and how many were withdrawn."""
     with store.snapshot() as snapshot:
-        return [(past, n) for past, n in snapshot.days(entry.number) if n and past < today]
+        number, days = entry.number, snapshot.days(entry.number)
+        return [(past, n, snapshot.withdrawn(number, (past, past))) for past, n in days if past < today]
 
 
 def write_day(
@@ -81,13 +84,19 @@ def write_day(
     parse: Parse = StoredSurvey.parse,
     scratch: Path | None = None,
 ) -> str:
-    """Write one day unless it is there with all of its reports; what is there otherwise is replaced."""
+    """Write one day unless it is there with all of its reports; what is there otherwise is replaced.
+
+    Where so many were withdrawn that the rest is below the minimum, it is removed.
+    """
     survey, days, name = parse(entry), (past, past), day_name(root, entry.version, past)
     with store.snapshot() as snapshot:
         count = snapshot.count_reports(entry.number, days) if snapshot.has(entry.number) else 0
+        there, withdrawn = counts_in(name, entry.version, entry.number), snapshot.withdrawn(entry.number, days)
         if count < survey.collect["minimum"]:
+            if there is not None and withdrawn:
+                remove_output(name)
             return TOO_FEW
-        if reports_in(name, entry.version, entry.number) == count:
+        if there == (count, withdrawn):
             return THERE
         with whole_output(name, scratch) as file:
             write_reports(file, snapshot, entry, survey, days, watch)
@@ -108,7 +117,7 @@ class LakeWriter:
     ) -> None:
         self._store, self._root, self._clock, self._pause, self._parse = store, root, clock, pause, parse
         self._scratch = scratch
-        self._seen: dict[tuple[int, str], int] = {}  # days that need no second look, by how many reports they had
+        self._seen: dict[tuple[int, str], tuple[int, int]] = {}  # days that need no second look, by what they had
         self._stop = threading.Event()
         self.written = self.failures = 0
         self._thread = threading.Thread(target=self._run, name="fldp-lake", daemon=True)
@@ -136,11 +145,11 @@ class LakeWriter:
         """Write every day that is over and has changed since the last look."""
         today = day(self._clock() - GRACE)
         for entry in _raw_entries(self._store, None, self._parse):
-            for past, n in _past(self._store, entry, today):
-                if self._seen.get((entry.number, past)) != n:
+            for past, *counts in _past(self._store, entry, today):
+                if self._seen.get((entry.number, past)) != (seen := (counts[0], counts[1])):
                     done = write_day(self._store, self._root, entry, past, self._watch, self._parse, self._scratch)
                     self.written += done == WRITTEN
-                    self._seen[entry.number, past] = n
+                    self._seen[entry.number, past] = seen
 
     def _watch(self) -> None:
         if self._stop.is_set():

@@ -39,6 +39,7 @@ FAMILIES = {
     "fldp_commits_total": Family(COUNTER, "Commits of reports to the database."),
     "fldp_submissions_total": Family(COUNTER, "Requests with reports that were committed."),
     "fldp_reports_total": Family(COUNTER, "Reports that were counted."),
+    "fldp_withdrawals_total": Family(COUNTER, "Requests that took reports back and were committed."),
     "fldp_answers_total": Family(COUNTER, "Estimates and the like that were computed."),
     "fldp_answers_abandoned_total": Family(COUNTER, "Estimates and the like whose client hung up."),
     "fldp_requests_total": Family(COUNTER, "Requests by route, method and status."),
@@ -49,7 +50,14 @@ FAMILIES = {
     "process_max_fds": Family(GAUGE, "Maximum number of open file descriptors."),
     "process_start_time_seconds": Family(GAUGE, "Start time of the process since the Unix epoch, in seconds."),
 }
-ALWAYS = ("commits", "submissions", "reports", "answers", "answers_abandoned")  # counters that begin with 0
+ALWAYS = (
+    "commits",
+    "submissions",
+    "reports",
+    "withdrawals",
+    "answers",
+    "answers_abandoned",
+)  # counters that begin with 0
 
 
 class Metrics:

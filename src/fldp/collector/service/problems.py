@@ -31,8 +31,10 @@ TITLES = {
     "too-few": "Too few reports to show anything",
     "release": "Results of this survey are released in steps",
     "too-large": "The body is too large",
+    "undated": "The day of these reports is not known",
     "unauthorized": "A token is needed",
     "unavailable": "The database cannot be used now",
+    "withdrawn": "The reports were withdrawn",
 }
 
 

@@ -1,37 +1,63 @@
 """Admission: decides on the submissions of one commit. Every store uses it, so that all decide alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from fldp.collector.storage.protocol import Admitted, Segment, Submission, SubmissionResult
-from fldp.collector.storage.segments import packed, state_with_checksum, tally_segment, verified_state
+from fldp.collector.storage.protocol import (
+    TAKEN_REPORTS,
+    TAKEN_TALLY,
+    Admitted,
+    KnownKey,
+    Segment,
+    Submission,
+    SubmissionResult,
+    Withdrawal,
+    day_hash,
+)
+from fldp.collector.storage.segments import (
+    batches,
+    in_order,
+    packed,
+    split,
+    state_tally,
+    state_with_checksum,
+    taken_reports,
+    tally_segment,
+    verified_state,
+)
 from fldp.data.reports import Reports, Tally
+
+Place = tuple[int, bytes]  # a survey, and the hash of a key
 
 
 @dataclass
 class Admission:
     """Decides on submissions one after the other, and gathers what is to be written when all are decided.
 
-    A store says what it knows: the body and answer of a key, whether a survey is closed (None: there is none), and
-    whether a ticket is unspent. All of that must hold until the commit.
+    A store says what it knows: what is stored of a key, whether a survey is closed (None: there is none), whether a
+    ticket is unspent, which days of a survey have reports, and the segments of a day. All of that must hold until the
+    commit. ``day`` is the day of the commit.
     """
 
-    known: Callable[[int, bytes], tuple[bytes, int] | None]
+    day: str
+    known: Callable[[int, bytes], KnownKey | None]
     closed: Callable[[int], bool | None]
     unspent: Callable[[int, bytes], bool]
-    _keys: dict[tuple[int, bytes], tuple[bytes, int]] = field(default_factory=dict)
+    days: Callable[[int], Iterable[str]]
+    held: Callable[[int, str], Iterable[Segment]]
+    _keys: dict[Place, KnownKey] = field(default_factory=dict)
+    _stored: set[Place] = field(default_factory=set)  # those of them that are not new
     _tickets: set[tuple[int, bytes]] = field(default_factory=set)
     _accepted: list[Submission] = field(default_factory=list)
+    _taken: list[tuple[int, str, Reports | Tally]] = field(default_factory=list)
 
     def admit(self, new: Submission) -> SubmissionResult:
         """Decide on one. Its key comes first: what was acknowledged once stays acknowledged."""
         known = self._keys.get((new.survey, new.key)) or self.known(new.survey, new.key)
+        if isinstance(new, Withdrawal):
+            return self._take_back(new, known)
         if known is not None:
-            return (
-                SubmissionResult(Admitted.REPEATED, known[1])
-                if known[0] == new.body
-                else SubmissionResult(Admitted.CONFLICT)
-            )
+            return _again(new, known)
         closed = self.closed(new.survey)
         if closed is None:
             return SubmissionResult(Admitted.GONE)
@@ -39,7 +65,8 @@ class Admission:
             return SubmissionResult(Admitted.CLOSED)
         if new.ticket is not None and new.n and not self._spend(new.survey, new.ticket):  # nothing costs no ticket
             return SubmissionResult(Admitted.SPENT)
-        self._keys[new.survey, new.key] = (new.body, new.n)
+        day = day_hash(new.secret, new.day or self.day) if new.secret else None
+        self._keys[new.survey, new.key] = KnownKey(new.body, new.n, day)
         self._accepted.append(new)
         return SubmissionResult(Admitted.ACCEPTED, new.n)
 
@@ -49,39 +76,126 @@ class Admission:
         self._tickets.add((survey, ticket))
         return True
 
+    # ------------------------------------------------------------------------------------------- withdrawals
+
+    def _take_back(self, new: Withdrawal, known: KnownKey | None) -> SubmissionResult:
+        """Decide on a withdrawal: it takes out what its key and body had counted, once."""
+        if self.closed(new.survey) is None:
+            return SubmissionResult(Admitted.GONE)
+        if known is None:
+            return self._forestall(new)
+        if known.body != new.body:
+            return SubmissionResult(Admitted.CONFLICT)
+        if not known.withdrawn:
+            day = self._day_of(new, known) if new.n else self.day
+            if day is None:
+                return SubmissionResult(Admitted.UNDATED)
+            self._mark(new, known, day)
+        return SubmissionResult(Admitted.WITHDRAWN, known.accepted)
+
+    def _mark(self, new: Withdrawal, known: KnownKey, day: str) -> None:
+        place = new.survey, new.key
+        if place not in self._keys:
+            self._stored.add(place)
+        self._keys[place] = known._replace(withdrawn=1)
+        self._taken.append((new.survey, day, new.content))
+
+    def _forestall(self, new: Withdrawal) -> SubmissionResult:
+        """Note a key that nothing is known of: what comes under it later is not counted."""
+        if new.needs_ticket and new.ticket is None:
+            return SubmissionResult(Admitted.UNTICKETED)
+        if new.needs_ticket and new.ticket is not None and not self._spend(new.survey, new.ticket):
+            return SubmissionResult(Admitted.SPENT)
+        self._keys[new.survey, new.key] = KnownKey(new.body, 0, None, 1)
+        return SubmissionResult(Admitted.WITHDRAWN)
+
+    def _day_of(self, new: Withdrawal, known: KnownKey) -> str | None:
+        """Return the day that a key was counted on: the one whose hash is stored with it."""
+        if known.day is None:
+            return new.day if new.day is not None and self._is_held(new, new.day) else None
+        days = (self.day, *self.days(new.survey))
+        return next((day for day in days if day_hash(new.secret, day) == known.day), None)
+
+    def _is_held(self, new: Withdrawal, day: str) -> bool:
+        """Whether all reports of a withdrawal are stored under a day, and not withdrawn by others yet."""
+        if not isinstance(new.content, Reports):
+            return False
+        oracle, segments = new.content.oracle, list(self.held(new.survey, day))
+        same = [content for survey, other, content in self._taken if (survey, other) == (new.survey, day)]
+        before = [content for content in same if isinstance(content, Reports)]
+        missing = in_order(Reports.concatenate([taken_reports(oracle, segments), *before, new.content]))
+        for batch in batches(oracle, segments):
+            _, missing = split(in_order(batch), missing)
+        return not len(missing)
+
+    # ---------------------------------------------------------------------------------------- what is written
+
     @property
-    def keys(self) -> list[tuple[int, bytes, bytes, int]]:
-        """The new keys: survey, key, body, answer. They are sorted, so no order of arrival is left."""
-        return [(*place, *answer) for place, answer in sorted(self._keys.items())]
+    def keys(self) -> list[tuple[int, bytes, bytes, int, bytes | None, int]]:
+        """The new keys: survey, key, and what is known of it. They are sorted, so no order of arrival is left."""
+        new = sorted(self._keys) if not self._stored else sorted(self._keys.keys() - self._stored)
+        return [(*place, *self._keys[place]) for place in new]
+
+    @property
+    def marks(self) -> list[tuple[int, bytes, bytes, int, bytes | None, int]]:
+        """The keys that were stored before and are withdrawn now."""
+        return [(*place, *self._keys[place]) for place in sorted(self._stored)]
 
     @property
     def tickets(self) -> list[tuple[int, bytes]]:
         """The tickets that are spent now."""
         return sorted(self._tickets)
 
-    def segments(self, day: str) -> list[tuple[int, str, Segment]]:
+    def segments(self) -> list[tuple[int, str, Segment]]:
         """Return the new segments, all reports of a survey together and sorted, so no order of arrival is left."""
         segments: list[tuple[int, str, Segment]] = []
         together: dict[int, list[Reports]] = {}
         for new in self._accepted:
             if isinstance(new.content, Tally):
-                segments.append((new.survey, new.day or day, tally_segment(new.content)))
+                segments.append((new.survey, new.day or self.day, tally_segment(new.content)))
             else:
                 together.setdefault(new.survey, []).append(new.content)
         for survey in sorted(together):
-            segments += [(survey, day, part) for part in packed(together[survey])]
+            segments += [(survey, self.day, part) for part in packed(together[survey])]
+        return segments + self._takings() if self._taken else segments
+
+    def _takings(self) -> list[tuple[int, str, Segment]]:
+        segments: list[tuple[int, str, Segment]] = []
+        together: dict[tuple[int, str], list[Reports]] = {}
+        for survey, day, content in self._taken:
+            if isinstance(content, Tally):
+                segments.append((survey, day, tally_segment(content, TAKEN_TALLY)))
+            else:
+                together.setdefault((survey, day), []).append(content)
+        for place in sorted(together):
+            segments += [(*place, part) for part in packed(together[place], TAKEN_REPORTS)]
         return segments
 
 
-def stored_sum(before: tuple[int, bytes] | None, more: Tally) -> tuple[int, bytes]:
-    """Return the number and stored state of a stored tally plus another one.
+def _again(new: Submission, known: KnownKey) -> SubmissionResult:
+    """Decide on a key that was seen before."""
+    if known.body != new.body:
+        return SubmissionResult(Admitted.CONFLICT)
+    if known.withdrawn:
+        return SubmissionResult(Admitted.WITHDRAWN)
+    return SubmissionResult(Admitted.REPEATED, known.accepted)
+
+
+StoredSum = tuple[int, bytes, int]  # the number and the stored state of a day's tally, and how many were withdrawn
+
+
+def stored_sum(before: StoredSum | None, more: Tally, lost: Tally | None = None) -> StoredSum:
+    """Return a stored tally plus another one, without what it loses.
 
     >>> import fldp
     >>> tally = Tally(fldp.RR(epsilon=1.0), [1, 0], 1)
     >>> stored_sum(stored_sum(None, tally), tally)[0]
     2
     """
-    n, state = more.n, more.state.astype("<i8").ravel()
+    n, state, withdrawn = more.n, more.state.astype("<i8").ravel(), 0
     if before is not None:
-        n, state = before[0] + n, verified_state(*before) + state
-    return n, state_with_checksum(n, state)
+        n, state, withdrawn = before[0] + n, verified_state(*before[:2]) + state, before[2]
+    if lost is not None:
+        n, state, withdrawn = n - lost.n, state - lost.state.ravel(), withdrawn + lost.n
+        state_tally(more.oracle, state, n)  # which raises where this cannot be
+    return n, state_with_checksum(n, state), withdrawn

@@ -6,9 +6,9 @@ from itertools import groupby
 
 from fldp.collector.storage.checksums import is_intact
 from fldp.collector.storage.protocol import CollectorStore, Snapshot, StoredSurvey, StoreError
-from fldp.collector.storage.segments import state_with_checksum, stored_tally, total
+from fldp.collector.storage.segments import balance, state_with_checksum, stored_tally, total
 from fldp.collector.storage.tables import CHECKED
-from fldp.collector.storage.window import ALL
+from fldp.collector.storage.window import ALL, DayWindow, kept_reports
 from fldp.errors import FldpError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.validation import counted
@@ -47,7 +47,7 @@ def _checked(snapshot: Snapshot, table: str) -> Iterator[str]:
     count = damaged = total = 0
     for row in snapshot.stored(table):
         count += 1
-        damaged += not is_intact(row)
+        damaged += not is_intact(row, table)
         total += row[-1] if isinstance(row[-1], int) else 0
     if damaged:
         yield f"{damaged} of {count} rows are damaged"
@@ -81,9 +81,12 @@ def _compared(snapshot: Snapshot, entry: StoredSurvey, survey: Survey) -> tuple[
     else:
         wrong += _forgotten(snapshot, entry.number)
     wrong += _readable(snapshot, entry.number, survey.oracle)
-    n, acknowledged = snapshot.count(entry.number, ALL), snapshot.acknowledged(entry.number)
+    wrong += _takeable(snapshot, entry.number, survey)
+    n, (acknowledged, withdrawn) = snapshot.count(entry.number, ALL), snapshot.acknowledged(entry.number)
     if n != acknowledged:
-        wrong.append(f"{n} reports are counted, {acknowledged} were acknowledged")
+        wrong.append(f"{n} reports are counted, {acknowledged} were acknowledged and not withdrawn")
+    if (taken := snapshot.withdrawn(entry.number, ALL)) != withdrawn:
+        wrong.append(f"{taken} reports are taken out, {withdrawn} were withdrawn")
     return wrong, n
 
 
@@ -99,8 +102,9 @@ def _recount(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
             counted[day] = again.n, _hash(state_with_checksum(again.n, again.state))
         except FldpError as error:
             yield str(error)
+    nothing = 0, _hash(state_with_checksum(0, oracle.tally_format.zeros()))  # all of a day may be withdrawn
     for day, n, state in snapshot.tallies(number, ALL):
-        reports, stored = counted.pop(day, (0, b""))
+        reports, stored = counted.pop(day, nothing)
         if reports != n:
             yield f"{day}: the tally is of {n} reports, {reports} are stored that can be read"
         elif stored != _hash(state):
@@ -127,6 +131,18 @@ def _readable(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
         except StoreError as error:
             yield f"{day}: {error}"
     try:
-        total(oracle, snapshot.segments(number, ALL, folded=False))
+        balance(oracle, snapshot.segments(number, ALL, folded=False))
     except FldpError as error:
         yield str(error)
+
+
+def _takeable(snapshot: Snapshot, number: int, survey: Survey) -> Iterator[str]:
+    """Look whether all that waits to be taken out is there."""
+    for day in sorted({part.day for part in snapshot.segments(number, ALL, folded=False) if part.takes}):
+        try:
+            DayWindow(number, (day, day)).tally(snapshot, survey.oracle)
+            if survey.collect["retention"] == "raw":
+                for _ in kept_reports(snapshot, number, (day, day), survey.oracle):
+                    pass
+        except FldpError as error:
+            yield f"{day}: {error}"

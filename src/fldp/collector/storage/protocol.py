@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fldp.data.reports import Reports, Tally
 from fldp.errors import CollectorError, FldpError
@@ -17,7 +17,8 @@ from fldp.support import canonical_json
 from fldp.support.progress import Progress
 from fldp.survey.survey import Survey
 
-REPORTS, TALLY = 1, 2
+REPORTS, TALLY = 1, 2  # kinds of segments: what is added, and
+TAKEN_REPORTS, TAKEN_TALLY = 3, 4  # what is to be taken out again; their n is negative, so sums of n are exact
 
 
 class StoreError(CollectorError):
@@ -80,9 +81,18 @@ class StoredKey:
     created: str
 
 
+class PastVersion(NamedTuple):
+    """What anybody may know of a version of a survey, also after its deletion."""
+
+    version: str
+    created: str
+    closed: str | None
+    deleted: bool
+
+
 @dataclass(frozen=True)
 class Segment:
-    """Packed reports of one day, or the state of a merged tally."""
+    """Packed reports of one day, or the state of a merged tally; added, or with a negative ``n`` to be taken out."""
 
     kind: int
     n: int
@@ -90,12 +100,30 @@ class Segment:
     id: int = 0
     day: str = ""
 
+    @property
+    def takes(self) -> bool:
+        """Whether it takes out what was counted before."""
+        return self.kind in (TAKEN_REPORTS, TAKEN_TALLY)
+
+
+class KnownKey(NamedTuple):
+    """What is stored of a key: the hash of its body, the answer, the hash of its day, and whether it was withdrawn.
+
+    Rows of earlier releases have no hash of a day.
+    """
+
+    body: bytes
+    accepted: int
+    day: bytes | None = None
+    withdrawn: int = 0
+
 
 @dataclass(frozen=True)
 class Submission:
     """What one request wants to be counted: reports, or a tally from another collector.
 
     ``closed`` says that the survey takes no reports now. A key that was acknowledged before is answered all the same.
+    ``secret`` is the key itself, of which only hashes are stored: one of them finds the day again, with the key alone.
     """
 
     survey: int
@@ -105,6 +133,7 @@ class Submission:
     ticket: bytes | None = None
     day: str | None = None
     closed: bool = False
+    secret: bytes = field(default=b"", repr=False)
 
     @property
     def n(self) -> int:
@@ -115,6 +144,26 @@ class Submission:
     def size(self) -> int:
         """The bytes that it takes in memory."""
         return self.content.state.nbytes if isinstance(self.content, Tally) else self.content.nbytes
+
+
+@dataclass(frozen=True)
+class Withdrawal(Submission):
+    """What one request wants to be taken out: what its key and body had counted before.
+
+    ``day`` is what the sender says, and matters for keys of earlier releases alone. With ``needs_ticket``, a key that
+    nothing is known of is noted only for a ticket, which is spent.
+    """
+
+    needs_ticket: bool = False
+
+
+def day_hash(secret: bytes, day: str) -> bytes:
+    """Return what is stored of the day of a key; it reveals nothing without the key.
+
+    >>> day_hash(b"key", "2026-11-01") == day_hash(b"key", "2026-11-02")
+    False
+    """
+    return hashlib.sha256(b"day\0" + secret + b"\0" + day.encode()).digest()
 
 
 def request_hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
@@ -135,11 +184,15 @@ class Admitted(Enum):
     GONE = "gone"
     IMPOSSIBLE = "impossible"  # its oracle cannot produce it; no store says so
     HELD = "held"  # another collector holds a lock on it: nothing is known of it yet
+    WITHDRAWN = "withdrawn"  # taken out, now or before
+    UNDATED = "undated"  # to be taken out, and nobody knows of which day
+    UNTICKETED = "unticketed"  # to be taken out before it came, without the ticket that this takes
+    OUTDATED = "outdated"  # a collector of an earlier release may still write, and would misread a withdrawal
 
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """A verdict, with the number of reports that were accepted, now or when the key was first seen."""
+    """A verdict, with the number of reports that were accepted or withdrawn, now or when that was first asked for."""
 
     verdict: Admitted
     accepted: int = 0
@@ -147,13 +200,18 @@ class SubmissionResult:
 
 @dataclass(frozen=True)
 class Fold:
-    """One step of folding: rows that go, rows that come in their place, and what the tally of the day gains."""
+    """One step of folding: rows that go, rows that come in their place, and what the tally of the day gains or loses.
+
+    ``left`` are rows that stay to be folded.
+    """
 
     survey: int
     day: str
     removed: tuple[int, ...]
     added: tuple[Segment, ...]
     gained: Tally
+    lost: Tally | None = None
+    left: tuple[Segment, ...] = ()
 
 
 Days = tuple[str, str]  # the first and the last, both included
@@ -177,14 +235,20 @@ class Snapshot(Protocol):
     def count(self, survey: int, days: Days) -> int:
         """Return how many reports there are, merged ones included. Cheap."""
 
+    def withdrawn(self, survey: int, days: Days) -> int:
+        """Return how many reports were withdrawn, merged ones included. It only grows. Cheap."""
+
     def days(self, survey: int) -> list[tuple[str, int]]:
-        """Return the days that have reports, the first first, with how many there are, merged ones included. Cheap."""
+        """Return the days that have had reports, the first first, with how many there are, merged ones included. Cheap.
+
+        All reports of a day may be withdrawn: then there are 0.
+        """
 
     def count_reports(self, survey: int, days: Days) -> int:
         """Return how many reports are kept as they came. Cheap."""
 
-    def acknowledged(self, survey: int) -> int:
-        """Return the sum of all answers given."""
+    def acknowledged(self, survey: int) -> tuple[int, int]:
+        """Return the sum of all answers given, without what was withdrawn, and the sum of that."""
 
     def amount(self, table: str) -> int:
         """Return how many rows of a table belong to somebody."""
@@ -238,11 +302,14 @@ class CollectorStore(Protocol):
         False, and nothing is done, if it is closed or gone already: so a survey has one successor at most.
         """
 
+    def versions(self, name: str) -> list[PastVersion]:
+        """Return all versions that a survey ever had, the newest first; deleted ones too."""
+
     def close_surveys(self, numbers: Sequence[int], now: str) -> None:
         """Close surveys, except those that are closed."""
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
-        """Delete surveys, so that nothing is left of them when this returns."""
+        """Delete surveys, so that nothing is left of them when this returns but that there was such a version."""
 
     def deletions(self) -> list[StoredSurvey]:
         """Return the deletions that are not complete: number, version and name of what was deleted. Cheap."""
@@ -257,10 +324,10 @@ class CollectorStore(Protocol):
         """Write something small, durably, that leaves nothing behind."""
 
     def pending(self) -> list[tuple[int, str, int]]:
-        """Return the surveys and days that have reports to fold, and how many."""
+        """Return the surveys and days that have reports to add or to take out, and how many."""
 
     def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
-        """Return segments to fold next: at least one if there is any."""
+        """Return segments to add next: at least one if there is any."""
 
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         """Return folded segments that are small enough to take more, and the merged tally of the day."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from fldp.collector.storage.protocol import REPORTS, TALLY, Segment, StoreError
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TAKEN_TALLY, TALLY, Segment, StoreError
 from fldp.data.packing import pack, packed_size, unpack
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import FldpError
@@ -30,23 +30,52 @@ def in_order(reports: Reports) -> Reports:
 
 
 def _sorted(data: Array) -> Array:
-    """Sort rows, as numbers if they fit into one, else by their bytes; no index is made, which would be larger."""
+    """Sort rows; no index is made, which would be larger."""
+    numbers = _numbers(data)
+    numbers.sort()
+    width = data.dtype.itemsize * int(np.prod(data.shape[1:], dtype=int))
+    rows = np.ascontiguousarray(numbers.view(np.uint8).reshape(len(data), -1)[:, :width])
+    return rows.view(data.dtype).reshape(data.shape)
+
+
+def _numbers(data: Array) -> Array:
+    """Return rows as new numbers to sort by if they fit into 64 bits, else as their bytes."""
     rows = np.ascontiguousarray(data).view(np.uint8).reshape(len(data), -1)
     width = rows.shape[1]
     if width > 8:
-        numbers = np.sort(rows.view(np.dtype((np.void, width))).ravel())
-    elif width in (1, 2, 4, 8):
-        numbers = np.sort(rows.view(f"<u{width}").ravel())
-    else:
-        padded = np.zeros((len(rows), 8), np.uint8)
-        padded[:, :width] = rows
-        padded.view("<u8").ravel().sort()
-        numbers = np.ascontiguousarray(padded[:, :width])
-    return numbers.view(np.uint8).reshape(rows.shape).view(data.dtype).reshape(data.shape)
+        return rows.view(np.dtype((np.void, width))).ravel().copy()
+    if width in (1, 2, 4, 8):
+        return rows.view(f"<u{width}").ravel().copy()
+    padded = np.zeros((len(rows), 8), np.uint8)
+    padded[:, :width] = rows
+    return padded.view("<u8").ravel()
 
 
-def packed(batches: Sequence[Reports]) -> list[Segment]:
-    """Return batches of one oracle as segments, all of them sorted together.
+def split(reports: Reports, taken: Reports) -> tuple[Reports, Reports]:
+    """Return what is left of sorted reports without some others, and which of these, sorted too, are not among them.
+
+    Equal reports are interchangeable, so nothing has to say which of them is whose.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> rest, missing = split(*(Reports(oracle, np.array(symbols, np.uint8)) for symbols in ([0, 0, 3, 4], [0, 1, 4])))
+    >>> rest.data, missing.data
+    (array([0, 3], dtype=uint8), array([1], dtype=uint8))
+    """
+    if not len(reports) or not len(taken):
+        return reports, taken
+    mine, theirs = _numbers(reports.data), _numbers(taken.data)
+    # The k-th of equal ones to be taken is the k-th of those equal ones that are here, if there are so many.
+    place = np.searchsorted(mine, theirs) + np.arange(len(theirs)) - np.searchsorted(theirs, theirs)
+    found = place < np.searchsorted(mine, theirs, side="right")
+    keep = np.ones(len(mine), bool)
+    keep[place[found]] = False
+    oracle = reports.oracle
+    return Reports.trusted(oracle, reports.data[keep]), Reports.trusted(oracle, taken.data[~found])
+
+
+def packed(batches: Sequence[Reports], kind: int = REPORTS) -> list[Segment]:
+    """Return batches of one oracle as segments that add them or take them out, all of them sorted together.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=16)
@@ -59,19 +88,22 @@ def packed(batches: Sequence[Reports]) -> list[Segment]:
     whole = in_order(Reports.concatenate(together))
     step = max(8, MAX_BYTES * 8 // whole.oracle.report_format.bits // 8 * 8)
     parts = (whole[start : start + step] for start in range(0, len(whole), step))
-    return [Segment(REPORTS, len(part), pack(whole.oracle.report_format, part.data).tobytes()) for part in parts]
+    sign, form = 1 if kind == REPORTS else -1, whole.oracle.report_format
+    return [Segment(kind, sign * len(part), pack(form, part.data).tobytes()) for part in parts]
 
 
-def tally_segment(tally: Tally) -> Segment:
-    """Return a merged tally as a segment."""
-    return Segment(TALLY, tally.n, tally.state.astype("<i8").tobytes())
+def tally_segment(tally: Tally, kind: int = TALLY) -> Segment:
+    """Return a merged tally as a segment that adds it or takes it out."""
+    return Segment(kind, tally.n if kind == TALLY else -tally.n, tally.state.astype("<i8").tobytes())
 
 
 def reports_of(oracle: Oracle, segment: Segment) -> Reports:
     """Return the reports of a segment, every one of them checked anew: a damaged disk must not reach a kernel."""
-    if segment.kind != REPORTS or len(segment.data) != packed_size(oracle.report_format, segment.n):
+    n = -segment.n if segment.takes else segment.n
+    possible = segment.kind in (REPORTS, TAKEN_REPORTS) and n >= 0
+    if not possible or len(segment.data) != packed_size(oracle.report_format, n):
         raise StoreError(f"store: a segment of {segment.day or 'some day'} is damaged")
-    data, padded = unpack(oracle.report_format, np.frombuffer(segment.data, np.uint8), segment.n)
+    data, padded = unpack(oracle.report_format, np.frombuffer(segment.data, np.uint8), n)
     try:
         if padded:
             return Reports(oracle, data)
@@ -117,28 +149,83 @@ def state_tally(oracle: Oracle, state: Array, n: int) -> Tally:
 
 
 def total(oracle: Oracle, segments: Iterable[Segment]) -> Tally:
-    """Return the sum of segments. All add to one state: there may be many segments, and the state may be large."""
-    state, n, merged = oracle.tally_format.zeros(), 0, Tally.empty(oracle)
+    """Return the sum of segments that add; raise StoreError for one that takes out."""
+    added, taken = balance(oracle, segments)
+    if taken.n:
+        raise StoreError("store: a segment that takes reports out is where none can be")
+    return added
+
+
+def balance(oracle: Oracle, segments: Iterable[Segment]) -> tuple[Tally, Tally]:
+    """Return the sum of what segments add, and the sum of what they take out.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
+    >>> some = Reports(oracle, np.array([2, 1], np.uint8))
+    >>> balance(oracle, packed([some]) + packed([some[:1]], TAKEN_REPORTS))[1].state
+    array([0, 0, 1])
+    """
+    sums = {False: _Sum(oracle), True: _Sum(oracle)}
     for segment in segments:
-        if segment.kind == REPORTS:
-            reports = reports_of(oracle, segment)
-            if len(reports):
-                oracle.count(reports.data, state)
-            n += len(reports)
-        else:
-            merged += state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
-    return merged + state_tally(oracle, state, n)
+        sums[segment.takes].add(segment)
+    return sums[False].tally, sums[True].tally
+
+
+class _Sum:
+    """A sum of segments. All add to one state: there may be many segments, and the state may be large."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle, self._state, self._n, self._merged = oracle, oracle.tally_format.zeros(), 0, Tally.empty(oracle)
+
+    def add(self, segment: Segment) -> None:
+        if segment.kind in (TALLY, TAKEN_TALLY):
+            self._merged += state_tally(self._oracle, np.frombuffer(segment.data, "<i8"), abs(segment.n))
+            return
+        reports = reports_of(self._oracle, segment)
+        if len(reports):
+            self._oracle.count(reports.data, self._state)
+        self._n += len(reports)
+
+    @property
+    def tally(self) -> Tally:
+        return self._merged + state_tally(self._oracle, self._state, self._n)
 
 
 def batches(oracle: Oracle, segments: Iterable[Segment]) -> Iterator[Reports]:
-    """Yield the reports of those segments that hold any."""
+    """Yield the reports of those segments that add any."""
     for segment in segments:
         if segment.kind == REPORTS:
             yield reports_of(oracle, segment)
 
 
-def mixed(oracle: Oracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
+def without(oracle: Oracle, segments: Iterable[Segment], taken: Iterable[Segment]) -> Iterator[Reports]:
+    """Yield the reports that segments add, without those that others take out; all of these must be among them."""
+    missing = taken_reports(oracle, taken)
+    for batch in batches(oracle, segments):
+        rest, missing = split(in_order(batch), missing) if len(missing) else (batch, missing)
+        if len(rest):
+            yield rest
+    if len(missing):
+        raise not_there(len(missing))
+
+
+def taken_reports(oracle: Oracle, segments: Iterable[Segment]) -> Reports:
+    """Return all reports that segments take out, sorted."""
+    empty = Reports.trusted(oracle, oracle.report_format.empty(0))
+    parts = [reports_of(oracle, segment) for segment in segments if segment.kind == TAKEN_REPORTS]
+    return in_order(Reports.concatenate([empty, *parts]))
+
+
+def not_there(n: int, day: str = "") -> StoreError:
+    """Return the error of reports that were withdrawn and are not stored."""
+    when = f" of {day}" if day else ""
+    return StoreError(f"store: {n} withdrawn reports{when} are not among those that are stored; run fldp fsck")
+
+
+def mixed(oracle: Oracle, segments: Iterable[Segment], least: int, taken: Iterable[Segment] = ()) -> Iterator[Reports]:
     """Yield all reports in sorted parts of ``least`` or more, so that nobody sees which came together, or on which day.
+
+    Those that ``taken`` takes out are not among them.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -148,9 +235,9 @@ def mixed(oracle: Oracle, segments: Iterable[Segment], least: int) -> Iterator[R
     """
     ready: list[Reports] = []
     part: list[Reports] = []
-    for batch in batches(oracle, segments):
+    for batch in without(oracle, segments, taken):
         part.append(batch)
-        if sum(len(reports) for reports in part) >= least and sum(reports.nbytes for reports in part) >= _MIXED_BYTES:
+        if sum(len(some) for some in part) >= least and sum(some.nbytes for some in part) >= _MIXED_BYTES:
             if ready:  # one part is held back, so that the last reports are not on their own
                 yield in_order(Reports.concatenate(ready))
             ready, part = part, []

@@ -1,8 +1,9 @@
 """Tables and columns of every store, by the same names, so that any store can be copied to any other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fldp.collector.storage.protocol import PastVersion
 from fldp.support.progress import Progress
 
 Row = tuple[Any, ...]
@@ -13,11 +14,12 @@ CHECKED = (*COUNTED, "gateway_keys")  # their rows end with a checksum of all th
 COLUMNS = {
     "surveys": "number, version, name, specification, created, closed",
     "segments": "survey, day, kind, n, folded, data, checksum",
-    "tallies": "survey, day, n, state",
-    "keys": "survey, key, body, accepted, checksum",
+    "tallies": "survey, day, n, state, withdrawn",
+    "keys": "survey, key, body, accepted, day, withdrawn, checksum",
     "tickets": "survey, ticket, spent, checksum",
     "tokens": "id, hash, scope, survey, created, expires, revoked, checksum",
     "gateway_keys": "number, private, created, checksum",
+    "past_versions": "number, version, name, created, closed",
 }
 _ORDER = {
     "surveys": "number",
@@ -26,7 +28,24 @@ _ORDER = {
     "keys": "survey, key",
     "tickets": "survey, ticket",
     "gateway_keys": "number",
+    "past_versions": "number",
 }
+
+
+# All versions of a survey that there ever were, the newest first; the last column says whether it was deleted.
+VERSIONS = (
+    "SELECT version, created, closed, gone FROM (SELECT number, version, created, closed, 0 AS gone FROM surveys"
+    " WHERE name = {mark} UNION ALL SELECT number, version, created, closed, 1 FROM past_versions WHERE name = {mark})"
+    " AS every_version ORDER BY number DESC"
+)
+
+
+def past_versions(rows: Iterable[Row]) -> list[PastVersion]:
+    """Return versions, each once: one that was deleted may have been published again."""
+    found: dict[str, PastVersion] = {}
+    for version, created, closed, gone in rows:
+        found.setdefault(version, PastVersion(version, created, closed, bool(gone)))
+    return list(found.values())
 
 
 def counted(rows: Iterator[Row], advance: Progress) -> Iterator[Row]:
@@ -41,8 +60,8 @@ def rows_of(table: str, place: str) -> str:
 
     Tokens are in the order in which they were made, which only the store knows: ``place``.
 
-    >>> rows_of("tallies", "rowid")
-    'SELECT survey, day, n, state FROM tallies WHERE survey IN (SELECT number FROM surveys) ORDER BY survey, day'
+    >>> rows_of("tickets", "rowid").partition(" WHERE ")[0]
+    'SELECT survey, ticket, spent, checksum FROM tickets'
     """
     return f"SELECT {COLUMNS[table]} FROM {_owned(table)} ORDER BY {_ORDER.get(table, place)}"  # noqa: S608
 

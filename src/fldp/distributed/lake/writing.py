@@ -82,11 +82,28 @@ def _send(file: Path, files: Any, name: str) -> None:
 
 def reports_in(name: str, survey: str, number: int | None = None) -> int | None:
     """Return how many reports of a survey a file of a lake holds, by its footer; None if there is no such file."""
+    counted = counts_in(name, survey, number)
+    return None if counted is None else counted[0]
+
+
+def counts_in(name: str, survey: str, number: int | None = None) -> tuple[int, int] | None:
+    """Return how many reports of a survey a file of a lake holds, and how many had been withdrawn when it was made."""
     try:
         with open_file(name) as file:
-            return parquet.count_in(file, survey, number)
+            return parquet.counts_in(file, survey, number)
     except (FldpError, OSError):  # if it is the storage that fails, writing says so
         return None
+
+
+def remove_output(name: str) -> None:
+    """Remove a file of a lake if it is there: so much of it was withdrawn that the rest must not be shown."""
+    if not is_url(name):
+        Path(name).unlink(missing_ok=True)
+        return
+    with remote_errors(name, "written"):
+        files, path = _reached(name)
+        if files.exists(path):
+            files.rm_file(path)
 
 
 def check_lake(lake: Source) -> None:

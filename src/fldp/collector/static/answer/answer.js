@@ -12,7 +12,7 @@ import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { guessed, learned, privacyCard } from "./learned.js";
 import { en } from "./texts/en.js";
 import { textsOf } from "./texts/texts.js";
-import { forgetTicket, takeTicket } from "./ticket.js";
+import { askedVersion, forgetTicket, takeTicket } from "./ticket.js";
 
 /** @import { Answer, Respondent, Survey } from "../fldp.js" */
 /** @import { Content } from "../shared/dom.js" */
@@ -22,9 +22,10 @@ const main = mainOf();
 const collector = new URL("..", location.href).href;
 const name = location.pathname.split("/").pop() ?? "";
 let ticket = takeTicket();
+let version = askedVersion();
 let words = en; // those of the survey, once it is known
 let isFirst = true; // what is shown first does not take the focus
-let isWaiting = false; // for a connection
+let waitsFor = ""; // what is done when there is a connection: the state of an answer
 
 /**
  * Show a page: its heading gets the focus, so that a screen reader begins there.
@@ -67,7 +68,7 @@ function failure(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, oraclesOf, { search, number });
+  const survey = await load(collector, name, oraclesOf, { ...(version && { version }), search, number });
   speak(survey);
   const person = participant(survey);
   const before = await person.recall();
@@ -212,7 +213,7 @@ async function prepare(survey, person, label) {
  */
 async function showReport(survey, person, answer, label) {
   const explanation = await explain(survey, answer.batch);
-  isWaiting = answer.state === "queued";
+  waitsFor = ["queued", "withdrawing"].includes(answer.state) ? answer.state : "";
   if (answer.state === "sent") forgetTicket();
   show(
     words.headings[answer.state],
@@ -299,6 +300,8 @@ function status(survey, { state }, label) {
   const { done, earlier } = again(survey);
   if (state === "sent") return notice("", element("p", {}, done));
   if (state === "queued") return notice("warn", element("p", {}, words.queued));
+  if (state === "withdrawing") return notice("warn", element("p", {}, words.withdrawing));
+  if (state === "withdrawn") return notice("", element("p", {}, words.withdrawn));
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",
@@ -315,7 +318,8 @@ function status(survey, { state }, label) {
  * @param {Answer} answer
  */
 function actions(survey, person, { state }) {
-  if (state === "sent" || (state === "drawn" && refusal(survey))) return null;
+  if (state === "sent" || state === "withdrawing") return taking(survey, person, state);
+  if (state === "withdrawn" || (state === "drawn" && refusal(survey))) return null;
   const send = element(
     "button",
     { type: "button", class: "primary" },
@@ -326,6 +330,29 @@ function actions(survey, person, { state }) {
     attempt(() => deliver(survey, person))();
   });
   return element("div", { class: "actions" }, send, state === "queued" ? null : leave());
+}
+
+/**
+ * Make the button that takes a report back.
+ *
+ * @param {Survey} survey
+ * @param {Respondent} person
+ * @param {"sent" | "withdrawing"} state
+ */
+function taking(survey, person, state) {
+  const take = element("button", { type: "button" }, state === "sent" ? words.takeBack : words.takeBackAgain);
+  take.addEventListener("click", () => attempt(() => takeBack(survey, person, state === "sent"))());
+  return element("div", { class: "actions" }, take);
+}
+
+/**
+ * @param {Survey} survey
+ * @param {Respondent} person
+ * @param {boolean} asks
+ */
+async function takeBack(survey, person, asks) {
+  if (asks && !(await ask(words.takeBackTitle, words.takeBackNotices, words.takeBack, words.keepIt))) return;
+  await showReport(survey, person, await person.withdraw({ ticket }), null);
 }
 
 const leave = () =>
@@ -365,18 +392,20 @@ function bytes(batch) {
 const versionLine = ({ version }) =>
   element("p", { class: "small muted" }, words.version, element("code", {}, version));
 
-/** Send what is queued, now that there may be a connection, and show that it was sent. */
+/** Send what is queued or take it back, now that there may be a connection, and show that it was done. */
 async function resume() {
-  if (!isWaiting || (await flush()) !== 0) return;
-  tellSent(name);
+  const waited = waitsFor;
+  if (!waited || (await flush()) !== 0) return;
+  if (waited === "queued") tellSent(name);
   await start();
 }
 
 /** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */
 function arrive() {
-  const before = ticket;
+  const before = ticket + version;
   ticket = takeTicket();
-  if (ticket !== before) attempt(start)();
+  version = askedVersion();
+  if (ticket + version !== before) attempt(start)();
 }
 
 enterFrame(name);

@@ -20,13 +20,19 @@ function stored(work) {
 
 /** Take the ticket out of the address and of the history of the tab; else return the one that was taken before. */
 export function takeTicket() {
-  const brought = new URLSearchParams(location.hash.slice(1)).get("ticket");
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const brought = asked.get("ticket");
   if (!brought) return held ?? stored((storage) => storage.getItem(TICKET_KEY)) ?? undefined;
-  history.replaceState(null, "", location.pathname + location.search);
+  asked.delete("ticket");
+  const rest = asked.toString();
+  history.replaceState(null, "", location.pathname + location.search + (rest && `#${rest}`));
   stored((storage) => storage.setItem(TICKET_KEY, brought));
   held = brought;
   return brought;
 }
+
+/** Return the version that a link names after #, of several that a survey has; without one it is the newest. */
+export const askedVersion = () => new URLSearchParams(location.hash.slice(1)).get("version") ?? "";
 
 /** Forget the ticket, once the report was sent with it. */
 export function forgetTicket() {

@@ -21,17 +21,22 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it has to
 SCHEMA = "fldp"
 LOCKS = 0x666C6470  # "fldp": the first number of our advisory locks; the second is a survey's, or one of these
 MIGRATING, ROUND, FOLDING = -3, -2, -1
+KNOWN = len(migrations.steps("postgres"))  # the schema that this release writes
 Connection = Watched
 
+# How sessions of this release are named where the address names none; those of schema 3 and before are called so.
+APPLICATION, EARLIER = "fldp-4", "fldp"
 _REACHED = {
     "connect_timeout": "5",
     "keepalives_idle": "10",  # a server that is gone without a word is noticed within half a minute
     "keepalives_interval": "5",
     "keepalives_count": "3",
     "tcp_user_timeout": "20000",
-    "application_name": "fldp",
+    "application_name": APPLICATION,
 }
-_SESSION = f"SET search_path TO {SCHEMA}, pg_temp; SET client_encoding TO 'UTF8'"
+# The last of these is what the triggers of ``refuse_earlier`` look at.
+_SESSION = f"SET search_path TO {SCHEMA}, pg_temp; SET client_encoding TO 'UTF8'; SET fldp.schema TO '{KNOWN}'"
+_WRITTEN = ("keys", "segments", "tallies")
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,8 @@ def parameters(database: Database) -> dict[str, Any]:
         address = conninfo_to_dict(database.url)
     except psycopg.Error:
         raise StoreError("serve: database is not an address that PostgreSQL understands") from None
-    return {**_REACHED, **address, "autocommit": True}
+    named = {"application_name": APPLICATION} if address.get("application_name") == EARLIER else {}
+    return {**_REACHED, **address, **named, "autocommit": True}
 
 
 def configure(connection: Connection, pulse: Pulse, limits: SessionLimits = REQUEST) -> None:
@@ -118,9 +124,8 @@ def _version(database: Database, connection: Connection) -> int:
     if "migrations" not in names:
         raise StoreError(f"{database}: its schema {SCHEMA} is not a collector's")
     (done,) = connection.execute("SELECT coalesce(max(step), 0) FROM migrations").fetchone() or (0,)
-    known = len(migrations.steps("postgres"))
-    if done > known:
-        raise StoreError(f"{database}: has schema {done}, this version of fldp knows up to {known}")
+    if done > KNOWN:
+        raise StoreError(f"{database}: has schema {done}, this version of fldp knows up to {KNOWN}")
     return int(done)
 
 
@@ -133,6 +138,48 @@ def _migrate(connection: Connection, done: int) -> None:
         if number > done:
             connection.execute(step)
             connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
+
+
+def check_current(connection: Connection) -> None:
+    """Refuse to write to tables that a later release has brought up to date since.
+
+    Whoever calls this holds a shared lock on ``MIGRATING``, so that the answer holds until the transaction ends.
+    """
+    (done,) = connection.execute("SELECT max(step) FROM migrations").fetchone() or (0,)
+    if done != KNOWN:
+        raise StoreError(
+            f"the database has schema {done} now, this collector writes {KNOWN}: replace it by a newer one"
+        )
+
+
+def refuses_earlier(connection: Connection) -> bool:
+    """Whether collectors of earlier releases cannot write any more."""
+    row = connection.execute(
+        "SELECT count(*) FROM pg_trigger WHERE tgname = 'refuse_earlier' AND tgrelid = ANY(%s::regclass[])",
+        ([f"{SCHEMA}.{table}" for table in _WRITTEN],),
+    ).fetchone()
+    return row is not None and row[0] == len(_WRITTEN)
+
+
+def refuse_earlier(connection: Connection) -> bool:
+    """Let no collector of an earlier release write from here on, unless one is connected; return whether it is so.
+
+    They do not look at the schema before they write. So the server does: their sessions do not say which one they know.
+    """
+    lock(connection, MIGRATING)
+    if refuses_earlier(connection):
+        return True
+    beside = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s LIMIT 1"
+    if connection.execute(beside, (EARLIER,)).fetchone():
+        return False
+    connection.execute(f"LOCK TABLE {', '.join(_WRITTEN)} IN SHARE ROW EXCLUSIVE MODE")
+    for table in _WRITTEN:
+        connection.execute(
+            f"CREATE TRIGGER refuse_earlier BEFORE INSERT OR UPDATE OR DELETE ON {table} FOR EACH STATEMENT"
+            " WHEN (coalesce(nullif(current_setting('fldp.schema', true), ''), '0')::integer < 4)"
+            " EXECUTE FUNCTION refuse_earlier_release()"
+        )
+    return True
 
 
 def lock(connection: Connection, *numbers: int, shared: bool = False) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from fldp.collector.storage.checksums import verified
 from fldp.collector.storage.postgres.schema import SCHEMA, Connection
-from fldp.collector.storage.protocol import REPORTS, Days, Segment, StoredSurvey
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Segment, StoredSurvey
 from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
 
 ENTRY = COLUMNS["surveys"]
@@ -52,10 +52,20 @@ class PostgresSnapshot:
         )
         return map(segment, rows)
 
+    def of_day(self, survey: int, day: str) -> Iterator[Segment]:
+        """Yield all segments of a day, folded or not."""
+        for folded in (True, False):
+            yield from self.segments(survey, (day, day), folded=folded)
+
     def count(self, survey: int, days: Days) -> int:
         folded = self._sum("n", "tallies WHERE survey = %s AND day BETWEEN %s AND %s", (survey, *days))
         where = "segments WHERE survey = %s AND folded = 0 AND day BETWEEN %s AND %s"
         return folded + self._sum("n", where, (survey, *days))
+
+    def withdrawn(self, survey: int, days: Days) -> int:
+        folded = self._sum("withdrawn", "tallies WHERE survey = %s AND day BETWEEN %s AND %s", (survey, *days))
+        where = "segments WHERE survey = %s AND folded = 0 AND day BETWEEN %s AND %s AND kind >= %s"
+        return folded - self._sum("n", where, (survey, *days, TAKEN_REPORTS))
 
     def days(self, survey: int) -> list[tuple[str, int]]:
         rows = self._connection.execute(
@@ -66,11 +76,12 @@ class PostgresSnapshot:
         return [(str(day), int(n)) for day, n in rows]
 
     def count_reports(self, survey: int, days: Days) -> int:
-        where = "segments WHERE survey = %s AND folded IN (0, 1) AND day BETWEEN %s AND %s AND kind = %s"
-        return self._sum("n", where, (survey, *days, REPORTS))
+        where = "segments WHERE survey = %s AND folded IN (0, 1) AND day BETWEEN %s AND %s AND kind IN (%s, %s)"
+        return self._sum("n", where, (survey, *days, REPORTS, TAKEN_REPORTS))
 
-    def acknowledged(self, survey: int) -> int:
-        return self._sum("accepted", "keys WHERE survey = %s", (survey,))
+    def acknowledged(self, survey: int) -> tuple[int, int]:
+        counted = self._sum("accepted", "keys WHERE survey = %s AND withdrawn = 0", (survey,))
+        return counted, self._sum("accepted", "keys WHERE survey = %s AND withdrawn <> 0", (survey,))
 
     def _sum(self, column: str, what: str, values: tuple[Any, ...]) -> int:
         query = f"SELECT coalesce(sum({column}), 0)::bigint FROM {what}"  # noqa: S608

@@ -13,12 +13,15 @@ from fldp.collector.storage.checksums import row_checksum, verified, with_checks
 from fldp.collector.storage.postgres import schema
 from fldp.collector.storage.postgres.commits import PATIENT, Commits
 from fldp.collector.storage.postgres.pulse import MAX_SILENCE, Pulse
-from fldp.collector.storage.postgres.schema import FOLDING, LOCKS, ROUND, Connection, lock
+from fldp.collector.storage.postgres.schema import FOLDING, LOCKS, MIGRATING, ROUND, Connection, lock
 from fldp.collector.storage.postgres.snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
 from fldp.collector.storage.postgres.writes import Overtaken, commit, fill, fold, move_tickets, probe, rows
 from fldp.collector.storage.protocol import (
+    TAKEN_REPORTS,
+    Admitted,
     Fold,
     Listing,
+    PastVersion,
     Segment,
     Snapshot,
     StoredKey,
@@ -27,8 +30,9 @@ from fldp.collector.storage.protocol import (
     StoreError,
     Submission,
     SubmissionResult,
+    Withdrawal,
 )
-from fldp.collector.storage.tables import COLUMNS, OWNED, counted
+from fldp.collector.storage.tables import COLUMNS, OWNED, VERSIONS, counted, past_versions
 from fldp.support.progress import Progress
 
 _PURGED = 500  # rows deleted in one transaction
@@ -47,6 +51,7 @@ class PostgresStore:
     def __init__(self, database: Database, *, connections: int = 16, make: bool = True) -> None:
         self.database = database
         self._untidy = 0.0
+        self._alone = False  # whether collectors of earlier releases cannot write any more
         self._commits = Commits(self._attempt)
         self._round: Connection | None = None
         self._pulse = Pulse(schema.parameters(database))
@@ -188,6 +193,9 @@ class PostgresStore:
         query = f"SELECT {columns} FROM surveys WHERE {where} ORDER BY number DESC"  # noqa: S608
         return [Listing(*row) for row in self._select(query, values)] if all(map(_possible, values)) else []
 
+    def versions(self, name: str) -> list[PastVersion]:
+        return past_versions(self._select(VERSIONS.format(mark="%s"), [name, name])) if _possible(name) else []
+
     def counts(self) -> dict[int, int]:
         return dict(
             self._select(
@@ -208,8 +216,9 @@ class PostgresStore:
         with self._writing() as connection:
             lock(connection, *numbers)
             connection.execute(
-                "WITH gone AS (DELETE FROM surveys WHERE number = ANY(%s) RETURNING number, version, name)"
-                " INSERT INTO deletions SELECT * FROM gone",
+                "WITH gone AS (DELETE FROM surveys WHERE number = ANY(%s) RETURNING *), remembered AS"
+                " (INSERT INTO past_versions SELECT number, version, name, created, closed FROM gone)"
+                " INSERT INTO deletions SELECT number, version, name FROM gone",
                 (list(numbers),),
             )
         self.purge()
@@ -268,7 +277,18 @@ class PostgresStore:
     # ----------------------------------------------------------------------------------------------- reports
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
-        return self._commits.commit(submissions, day)
+        if all(not isinstance(new, Withdrawal) for new in submissions) or self._refuses_earlier():
+            return self._commits.commit(submissions, day)
+        others = iter(self._commits.commit([new for new in submissions if not isinstance(new, Withdrawal)], day))
+        outdated = SubmissionResult(Admitted.OUTDATED)
+        return [outdated if isinstance(new, Withdrawal) else next(others) for new in submissions]
+
+    def _refuses_earlier(self) -> bool:
+        """Whether no collector can write that would misread withdrawals; if none is connected, none can from now on."""
+        if not self._alone:
+            with self._writing() as connection:
+                self._alone = schema.refuse_earlier(connection)
+        return self._alone
 
     def _attempt(self, submissions: Sequence[Submission], day: str, milliseconds: int) -> list[SubmissionResult]:
         limits = None if milliseconds == PATIENT else replace(schema.REQUEST, lock=milliseconds)
@@ -284,7 +304,7 @@ class PostgresStore:
         return cast(
             "list[tuple[int, str, int]]",
             self._select(
-                "SELECT survey, day, sum(n)::bigint FROM surveys JOIN segments ON survey = number AND folded = 0"
+                "SELECT survey, day, sum(abs(n))::bigint FROM surveys JOIN segments ON survey = number AND folded = 0"
                 " GROUP BY survey, day ORDER BY survey, day"
             ),
         )
@@ -292,10 +312,10 @@ class PostgresStore:
     def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         chosen = (
             "SELECT id FROM (SELECT id, sum(octet_length(data)) OVER (ORDER BY id) - octet_length(data) AS before"
-            " FROM segments WHERE survey = %s AND folded = 0 AND day = %s) AS sized WHERE before < %s"
+            " FROM segments WHERE survey = %s AND folded = 0 AND day = %s AND kind < %s) AS sized WHERE before < %s"
         )
         query = f"SELECT {SEGMENT} FROM segments WHERE id IN ({chosen})"  # noqa: S608
-        return [segment(row) for row in self._select(query, (survey, day, most_bytes))]
+        return [segment(row) for row in self._select(query, (survey, day, TAKEN_REPORTS, most_bytes))]
 
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         segments = self._select(
@@ -325,6 +345,7 @@ class PostgresStore:
             with self._writing() as connection:
                 # The lock of a round is lost with its connection. These two belong to this very transaction:
                 # no second step runs beside it, and nobody deletes the survey under it.
+                lock(connection, MIGRATING, shared=True)
                 lock(connection, FOLDING)
                 lock(connection, step.survey, shared=True)
                 fold(connection, step)
@@ -398,6 +419,8 @@ class PostgresStore:
 
     def load(self, snapshot: Snapshot, advance: Progress) -> None:
         with self._writing(schema.COPYING) as connection:
+            if not schema.refuse_earlier(connection):
+                raise StoreError(f"{self.database}: a collector of an earlier release is connected: stop it first")
             # Nobody writes until all is copied: the tables are empty when this is checked, and stay so.
             connection.execute(f"LOCK TABLE {', '.join(COLUMNS)} IN EXCLUSIVE MODE")
             for table in COLUMNS:

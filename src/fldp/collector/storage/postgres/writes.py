@@ -1,14 +1,25 @@
 """Statements of a PostgreSQL store inside a transaction: decide, write, fold, fill."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-from fldp.collector.storage.admission import Admission, stored_sum
-from fldp.collector.storage.checksums import row_checksum, with_checksum
-from fldp.collector.storage.postgres.schema import Connection, free_surveys, lock
-from fldp.collector.storage.protocol import REPORTS, Admitted, Fold, Segment, Submission, SubmissionResult
+from fldp.collector.storage.admission import Admission, Place, stored_sum
+from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
+from fldp.collector.storage.postgres.schema import FOLDING, MIGRATING, Connection, check_current, free_surveys, lock
+from fldp.collector.storage.postgres.snapshot import PostgresSnapshot
+from fldp.collector.storage.protocol import (
+    REPORTS,
+    Admitted,
+    Fold,
+    KnownKey,
+    Segment,
+    Submission,
+    SubmissionResult,
+    Withdrawal,
+)
 from fldp.collector.storage.tables import COLUMNS
 
 
@@ -46,6 +57,10 @@ def _commit(
     connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool
 ) -> list[SubmissionResult]:
     surveys = [new.survey for new in submissions]
+    lock(connection, MIGRATING, shared=True)
+    check_current(connection)
+    if any(isinstance(new, Withdrawal) and new.day is not None for new in submissions):
+        lock(connection, FOLDING)  # what such a one takes must be there until this commits
     free = free_surveys(connection, surveys) if hurried else _waited_for(connection, surveys)
     # Read after the locks: until this transaction ends, nobody closes or deletes these surveys.
     closed: dict[int, bool] = dict(
@@ -54,12 +69,17 @@ def _commit(
     unspent = _unspent(
         connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None and new.survey in free]
     )
-    known = _known(connection, submissions)
+    known, stored = _known(connection, submissions), PostgresSnapshot(connection)
     admission = Admission(
-        lambda survey, key: known.get((survey, key)), closed.get, lambda survey, ticket: (survey, ticket) in unspent
+        day,
+        known=lambda survey, key: known.get((survey, key)),
+        closed=closed.get,
+        unspent=lambda survey, ticket: (survey, ticket) in unspent,
+        days=functools.cache(lambda survey: [other for other, _ in stored.days(survey)]),
+        held=stored.of_day,
     )
     outcomes = [admission.admit(new) if new.survey in free else SubmissionResult(Admitted.HELD) for new in submissions]
-    _write(connection, admission, day)
+    _write(connection, admission)
     return outcomes
 
 
@@ -81,25 +101,26 @@ def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> se
     return {(survey, ticket) for survey, ticket, spent in locked if not spent}
 
 
-def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[tuple[int, bytes], tuple[bytes, int]]:
+def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[Place, KnownKey]:
     known = rows(
         connection,
-        "SELECT survey, key, body, accepted FROM keys WHERE (survey, key) IN"
+        "SELECT survey, key, body, accepted, day, withdrawn FROM keys WHERE (survey, key) IN"
         " (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
         [[new.survey for new in submissions], [new.key for new in submissions]],
     )
-    return {(survey, key): (body, accepted) for survey, key, body, accepted in known}
+    return {(survey, key): KnownKey(*stored) for survey, key, *stored in known}
 
 
-def _write(connection: Connection, admission: Admission, day: str) -> None:
+def _write(connection: Connection, admission: Admission) -> None:
     if keys := admission.keys:
         done = connection.execute(
-            "INSERT INTO keys SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[], %s::bigint[], %s::bigint[])"
-            " ON CONFLICT DO NOTHING",
-            [list(column) for column in zip(*map(with_checksum, keys), strict=True)],
+            f"INSERT INTO keys ({COLUMNS['keys']}) SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[],"  # noqa: S608
+            " %s::bigint[], %b::bytea[], %s::integer[], %s::bigint[]) ON CONFLICT DO NOTHING",
+            [list(column) for column in zip(*map(key_with_checksum, keys), strict=True)],
         )
         if done.rowcount != len(keys):  # another collector committed one of them since they were read
             raise Overtaken
+    _mark(connection, admission)
     if tickets := admission.tickets:
         spent = [(survey, ticket, row_checksum(survey, ticket, 1)) for survey, ticket in tickets]
         connection.execute(
@@ -108,7 +129,20 @@ def _write(connection: Connection, admission: Admission, day: str) -> None:
             " WHERE tickets.survey = new.survey AND tickets.ticket = new.ticket",
             [list(column) for column in zip(*spent, strict=True)],
         )
-    _insert(connection, admission.segments(day), folded=False)
+    _insert(connection, admission.segments(), folded=False)
+
+
+def _mark(connection: Connection, admission: Admission) -> None:
+    """Mark keys as withdrawn, each once: if another collector was first, all is undone and decided anew."""
+    if marks := [(*row[:2], key_with_checksum(row)[-1]) for row in admission.marks]:
+        done = connection.execute(
+            "UPDATE keys SET withdrawn = 1, checksum = new.checksum"
+            " FROM unnest(%s::integer[], %b::bytea[], %s::bigint[]) AS new (survey, key, checksum)"
+            " WHERE keys.survey = new.survey AND keys.key = new.key AND keys.withdrawn = 0",
+            [list(column) for column in zip(*marks, strict=True)],
+        )
+        if done.rowcount != len(marks):
+            raise Overtaken
 
 
 def move_tickets(connection: Connection, survey: int, version: str) -> None:
@@ -126,6 +160,7 @@ def move_tickets(connection: Connection, survey: int, version: str) -> None:
 
 def fold(connection: Connection, step: Fold) -> None:
     """Do a step of folding; the lock on folding lets nobody else do one, that on the survey keeps it from going."""
+    check_current(connection)
     if not rows(connection, "SELECT 1 FROM surveys WHERE number = %s", [step.survey]):
         raise Overtaken
     done = connection.execute(
@@ -135,6 +170,7 @@ def fold(connection: Connection, step: Fold) -> None:
     if done.rowcount != len(step.removed):  # folded by another collector, or the survey was deleted
         raise Overtaken
     _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+    _insert(connection, [(step.survey, step.day, part) for part in step.left], folded=False)
     _gain(connection, step)
 
 
@@ -154,14 +190,14 @@ def probe(connection: Connection) -> None:
 
 
 def _gain(connection: Connection, step: Fold) -> None:
-    """Add to the tally of a day."""
+    """Add to the tally of a day, or take from it."""
     where = [step.survey, step.day]
-    row = rows(connection, "SELECT n, state FROM tallies WHERE survey = %s AND day = %s", where)
-    n, state = stored_sum((row[0][0], row[0][1]) if row else None, step.gained)
+    row = rows(connection, "SELECT n, state, withdrawn FROM tallies WHERE survey = %s AND day = %s", where)
+    before = (row[0][0], row[0][1], row[0][2]) if row else None
     connection.execute(
-        "INSERT INTO tallies (survey, day, n, state) VALUES (%s, %s, %s, %b)"
-        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
-        (*where, n, state),
+        "INSERT INTO tallies (survey, day, n, state, withdrawn) VALUES (%s, %s, %s, %b, %s) ON CONFLICT (survey, day)"
+        " DO UPDATE SET n = excluded.n, state = excluded.state, withdrawn = excluded.withdrawn",
+        (*where, *stored_sum(before, step.gained, step.lost)),
     )
 
 

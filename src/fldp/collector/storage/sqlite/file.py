@@ -106,18 +106,33 @@ def complete(connection: sqlite3.Connection) -> None:
     schema = _pragma(connection, "user_version")
     if schema < 2:
         _add_checksums(connection)
+    if schema < 4:
+        _add_withdrawals(connection)
     if schema < 3:
         empty = "SELECT 0 AS number, x'' AS private, '' AS created, 0 AS checksum WHERE 0"
         connection.execute(f"CREATE TEMP VIEW gateway_keys AS {empty}")
 
 
+def _add_withdrawals(connection: sqlite3.Connection) -> None:
+    """Have no report withdrawn, and no version deleted that anybody remembers."""
+    keys = "temp.old_keys" if _pragma(connection, "user_version") < 2 else "main.keys"
+    connection.execute(
+        "CREATE TEMP VIEW keys AS SELECT survey, key, body, accepted, NULL AS day, 0 AS withdrawn, checksum"  # noqa: S608
+        f" FROM {keys}"
+    )
+    connection.execute("CREATE TEMP VIEW tallies AS SELECT *, 0 AS withdrawn FROM main.tallies")
+    empty = "SELECT 0 AS number, '' AS version, '' AS name, '' AS created, NULL AS closed WHERE 0"
+    connection.execute(f"CREATE TEMP VIEW past_versions AS {empty}")
+
+
 def _add_checksums(connection: sqlite3.Connection) -> None:
     connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
     for table in COUNTED:
-        columns = COLUMNS[table].removesuffix(", checksum")
+        columns = COLUMNS[table].removesuffix(", checksum").removesuffix(", day, withdrawn")
+        view = "old_keys" if table == "keys" else table
         rowid = "rowid AS rowid, " if table == "tokens" else ""
         connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT {rowid}{columns}, row_checksum({columns}) AS checksum"  # noqa: S608
+            f"CREATE TEMP VIEW {view} AS SELECT {rowid}{columns}, row_checksum({columns}) AS checksum"  # noqa: S608
             f" FROM main.{table}"
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fldp.collector.storage.checksums import verified
-from fldp.collector.storage.protocol import REPORTS, Days, Segment, StoredSurvey, StoreError
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Segment, StoredSurvey, StoreError
 from fldp.collector.storage.tables import COLUMNS, COUNTED, number_of, rows_of
 
 SEGMENT = f"id, {COLUMNS['segments']}"
@@ -50,9 +50,19 @@ class SqliteSnapshot:
         )
         return map(segment, rows)
 
+    def of_day(self, survey: int, day: str) -> Iterator[Segment]:
+        """Yield all segments of a day, folded or not."""
+        for folded in (True, False):
+            yield from self.segments(survey, (day, day), folded=folded)
+
     def count(self, survey: int, days: Days) -> int:
         folded = self._sum("tallies WHERE survey = ? AND day BETWEEN ? AND ?", (survey, *days))
         return folded + self._sum("segments WHERE survey = ? AND folded = 0 AND day BETWEEN ? AND ?", (survey, *days))
+
+    def withdrawn(self, survey: int, days: Days) -> int:
+        folded = self._sum("tallies WHERE survey = ? AND day BETWEEN ? AND ?", (survey, *days), "withdrawn")
+        where = "segments WHERE survey = ? AND folded = 0 AND day BETWEEN ? AND ? AND kind >= ?"
+        return folded - self._sum(where, (survey, *days, TAKEN_REPORTS))
 
     def days(self, survey: int) -> list[tuple[str, int]]:
         rows = self._connection.execute(
@@ -63,11 +73,12 @@ class SqliteSnapshot:
         return [(str(day), int(n)) for day, n in rows]
 
     def count_reports(self, survey: int, days: Days) -> int:
-        where = "segments WHERE survey = ? AND folded IN (0, 1) AND day BETWEEN ? AND ? AND kind = ?"
-        return self._sum(where, (survey, *days, REPORTS))
+        where = "segments WHERE survey = ? AND folded IN (0, 1) AND day BETWEEN ? AND ? AND kind IN (?, ?)"
+        return self._sum(where, (survey, *days, REPORTS, TAKEN_REPORTS))
 
-    def acknowledged(self, survey: int) -> int:
-        return self._sum("keys WHERE survey = ?", (survey,), "accepted")
+    def acknowledged(self, survey: int) -> tuple[int, int]:
+        counted = self._sum("keys WHERE survey = ? AND withdrawn = 0", (survey,), "accepted")
+        return counted, self._sum("keys WHERE survey = ? AND withdrawn <> 0", (survey,), "accepted")
 
     def _sum(self, what: str, values: tuple[Any, ...], column: str = "n") -> int:
         row = self._connection.execute(f"SELECT coalesce(sum({column}), 0) FROM {what}", values)  # noqa: S608

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from fldp.collector.storage.checksums import row_checksum, verified, with_checksum
 from fldp.collector.storage.protocol import (
+    TAKEN_REPORTS,
     Fold,
     Listing,
+    PastVersion,
     Segment,
     Snapshot,
     StoredKey,
@@ -24,7 +26,7 @@ from fldp.collector.storage.protocol import (
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite import writes
 from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, segment
-from fldp.collector.storage.tables import COLUMNS, OWNED, counted
+from fldp.collector.storage.tables import COLUMNS, OWNED, VERSIONS, counted, past_versions
 from fldp.collector.storage.witness import Commit, CommitWitness, objection
 from fldp.support.progress import Progress
 
@@ -205,6 +207,10 @@ class SqliteStore:
             rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", values)
             return [Listing(number, version, name, bool(closed)) for number, version, name, closed in rows]
 
+    def versions(self, name: str) -> list[PastVersion]:
+        with self._reading() as connection:
+            return past_versions(connection.execute(VERSIONS.format(mark="?"), (name, name)))
+
     def counts(self) -> dict[int, int]:
         with self._reading() as connection:
             rows = connection.execute(
@@ -225,6 +231,10 @@ class SqliteStore:
             chosen = [(number,) for number in numbers]
             connection.executemany(
                 "INSERT INTO deletions SELECT number, version, name FROM surveys WHERE number = ?", chosen
+            )
+            connection.executemany(
+                "INSERT INTO past_versions SELECT number, version, name, created, closed FROM surveys WHERE number = ?",
+                chosen,
             )
             connection.executemany("DELETE FROM surveys WHERE number = ?", chosen)
         self.purge()
@@ -283,7 +293,7 @@ class SqliteStore:
     def pending(self) -> list[tuple[int, str, int]]:
         with self._reading() as connection:
             return connection.execute(
-                "SELECT survey, day, sum(n) FROM surveys JOIN segments ON survey = number AND folded = 0"
+                "SELECT survey, day, sum(abs(n)) FROM surveys JOIN segments ON survey = number AND folded = 0"
                 " GROUP BY survey, day"
             ).fetchall()
 
@@ -292,8 +302,8 @@ class SqliteStore:
         size = 0
         with self._reading() as connection:
             for row in connection.execute(
-                f"SELECT {SEGMENT} FROM segments WHERE survey = ? AND folded = 0 AND day = ?",  # noqa: S608
-                (survey, day),
+                f"SELECT {SEGMENT} FROM segments WHERE survey = ? AND folded = 0 AND day = ? AND kind < ?",  # noqa: S608
+                (survey, day, TAKEN_REPORTS),
             ):
                 taken.append(segment(row))
                 size += len(taken[-1].data)

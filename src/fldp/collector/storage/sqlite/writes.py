@@ -7,9 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from fldp.collector.storage.admission import Admission, stored_sum
-from fldp.collector.storage.checksums import row_checksum, with_checksum
-from fldp.collector.storage.protocol import Fold, Segment, StoredSurvey, StoreError, Submission, SubmissionResult
+from fldp.collector.storage.admission import Admission, Place, stored_sum
+from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
+from fldp.collector.storage.migrations import steps
+from fldp.collector.storage.protocol import (
+    Fold,
+    KnownKey,
+    Segment,
+    StoredSurvey,
+    StoreError,
+    Submission,
+    SubmissionResult,
+)
+from fldp.collector.storage.sqlite.snapshot import SqliteSnapshot
+from fldp.collector.storage.tables import COLUMNS
 from fldp.collector.storage.witness import Commit
 
 R = TypeVar("R")
@@ -29,15 +40,26 @@ def read_state(connection: sqlite3.Connection) -> Commit:
 
 def _state(row: Any) -> Commit:
     kinds = [bytes, int, bytes] + [int] * 8
-    if row is None or [type(value) for value in row] != kinds or (len(row[0]), len(row[2])) != (16, 16):
+    if not row or [type(value) for value in row] != kinds or (len(row[0]), len(row[2])) != (16, 16):
         raise StoreError("store: the table state is damaged; run fldp fsck")
     return Commit(*row[:3])
 
 
+@functools.cache
+def _schema() -> int:
+    return len(steps("sqlite"))
+
+
 def advance(connection: sqlite3.Connection) -> Commit:
-    """Count the transaction that is about to be committed, and digest what all of them have added up to."""
-    row = connection.execute("SELECT * FROM state").fetchone()
+    """Count the transaction that is about to be committed, and digest what all of them have added up to.
+
+    One that a later release has overtaken, by bringing the tables up to date, must not be committed.
+    """
+    *found, schema = connection.execute("SELECT * FROM state, pragma_user_version").fetchone() or (None,)
+    row = tuple(found)
     before = _state(row)
+    if schema != _schema():
+        raise StoreError(f"store: has schema {schema} now, this collector writes {_schema()}: replace it")
     digest = hashlib.sha256(repr(row).encode()).digest()[:16]
     connection.execute("UPDATE state SET commits = commits + 1, digest = ?", (digest,))
     return Commit(before.identity, before.number + 1, digest)
@@ -67,29 +89,35 @@ def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
 
 def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
     """Decide on submissions, and write what is accepted."""
-    admission = _admission(connection, submissions)
+    admission = _admission(connection, submissions, day)
     outcomes = [admission.admit(submission) for submission in submissions]
-    for part in _parts([with_checksum(row) for row in admission.keys]):
+    for part in _parts([key_with_checksum(row) for row in admission.keys]):
         connection.execute(_new_keys(len(part)), [*chain(*part)])
+    if marks := [(key_with_checksum(row)[-1], *row[:2]) for row in admission.marks]:
+        connection.executemany("UPDATE keys SET withdrawn = 1, checksum = ? WHERE survey = ? AND key = ?", marks)
     connection.executemany(
         "UPDATE tickets SET spent = 1, checksum = ? WHERE survey = ? AND ticket = ?",
         [(row_checksum(survey, ticket, 1), survey, ticket) for survey, ticket in admission.tickets],
     )
-    _insert(connection, admission.segments(day), folded=False)
+    _insert(connection, admission.segments(), folded=False)
     return outcomes
 
 
-def _admission(connection: sqlite3.Connection, submissions: Sequence[Submission]) -> Admission:
+def _admission(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> Admission:
     known = _known(connection, submissions)
+    stored = SqliteSnapshot(connection)
 
     def unspent(survey: int, ticket: bytes) -> bool:
         query = "SELECT 1 FROM tickets WHERE survey = ? AND ticket = ? AND spent = 0"
         return connection.execute(query, (survey, ticket)).fetchone() is not None
 
     return Admission(
-        lambda survey, key: known.get((survey, key)),
-        functools.cache(lambda survey: _closed(connection, survey)),
-        unspent,
+        day,
+        known=lambda survey, key: known.get((survey, key)),
+        closed=functools.cache(lambda survey: _closed(connection, survey)),
+        unspent=unspent,
+        days=functools.cache(lambda survey: [other for other, _ in stored.days(survey)]),
+        held=stored.of_day,
     )
 
 
@@ -113,7 +141,7 @@ def _parts(rows: Sequence[R]) -> Iterator[Sequence[R]]:
 
 @functools.cache
 def _new_keys(count: int) -> str:
-    return "INSERT INTO keys VALUES " + ", ".join(["(?, ?, ?, ?, ?)"] * count)  # noqa: S608
+    return f"INSERT INTO keys ({COLUMNS['keys']}) VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * count)  # noqa: S608
 
 
 @functools.cache
@@ -121,18 +149,16 @@ def _known_keys(count: int) -> str:
     asked = ", ".join(["(?, ?)"] * count)
     return (
         f"WITH asked (survey, key) AS (VALUES {asked})"  # noqa: S608
-        " SELECT survey, key, body, accepted FROM asked CROSS JOIN keys USING (survey, key)"
+        " SELECT survey, key, body, accepted, day, withdrawn FROM asked CROSS JOIN keys USING (survey, key)"
     )
 
 
-def _known(
-    connection: sqlite3.Connection, submissions: Sequence[Submission]
-) -> dict[tuple[int, bytes], tuple[bytes, int]]:
+def _known(connection: sqlite3.Connection, submissions: Sequence[Submission]) -> dict[Place, KnownKey]:
     """Return what was acknowledged before, by survey and key."""
-    known: dict[tuple[int, bytes], tuple[bytes, int]] = {}
+    known: dict[Place, KnownKey] = {}
     for part in _parts([(new.survey, new.key) for new in submissions]):
-        for survey, key, body, accepted in connection.execute(_known_keys(len(part)), [*chain(*part)]):
-            known[survey, key] = body, accepted
+        for survey, key, *stored in connection.execute(_known_keys(len(part)), [*chain(*part)]):
+            known[survey, key] = KnownKey(*stored)
     return known
 
 
@@ -153,15 +179,16 @@ def fold(connection: sqlite3.Connection, step: Fold) -> None:
     if step.removed and done.rowcount != len(step.removed):
         raise OutdatedStep
     _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+    _insert(connection, [(step.survey, step.day, part) for part in step.left], folded=False)
     _gain(connection, step)
 
 
 def _gain(connection: sqlite3.Connection, step: Fold) -> None:
-    """Add to the tally of a day."""
+    """Add to the tally of a day, or take from it."""
     where = (step.survey, step.day)
-    row = connection.execute("SELECT n, state FROM tallies WHERE survey = ? AND day = ?", where).fetchone()
+    row = connection.execute("SELECT n, state, withdrawn FROM tallies WHERE survey = ? AND day = ?", where).fetchone()
     connection.execute(
-        "INSERT INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
-        (*where, *stored_sum(row, step.gained)),
+        "INSERT INTO tallies (survey, day, n, state, withdrawn) VALUES (?, ?, ?, ?, ?) ON CONFLICT (survey, day)"
+        " DO UPDATE SET n = excluded.n, state = excluded.state, withdrawn = excluded.withdrawn",
+        (*where, *stored_sum(row, step.gained, step.lost)),
     )

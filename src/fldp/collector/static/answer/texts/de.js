@@ -54,7 +54,13 @@ export const de = {
       .replaceAll("any text", "beliebiger Text"),
   goOn: "Weiter",
   doNotAnswer: "Nicht antworten",
-  headings: { drawn: "Das würde gesendet", queued: "Noch nicht gesendet", sent: "Danke, das wurde gesendet" },
+  headings: {
+    drawn: "Das würde gesendet",
+    queued: "Noch nicht gesendet",
+    sent: "Danke, das wurde gesendet",
+    withdrawing: "Noch nicht zurückgenommen",
+    withdrawn: "Ihr Bericht wurde zurückgenommen",
+  },
   report: "Ihr Bericht",
   reportBytes: "Der Bericht, Byte für Byte",
   bytes: (bits) =>
@@ -78,6 +84,16 @@ export const de = {
     "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt nur diesen einen.",
   renewed:
     "Das ist der Bericht von heute. Er wurde aus dem gezogen, was dieses Gerät von Ihrer ersten Antwort aufbewahrt; nach ihr wird nicht noch einmal gefragt.",
+  takeBack: "Meine Antwort zurücknehmen",
+  takeBackAgain: "Jetzt noch einmal versuchen",
+  takeBackTitle: "Ihre Antwort zurücknehmen?",
+  takeBackNotices: [
+    "Ihr Bericht wird aus der Zählung genommen. Sie können an dieser Umfrage nicht noch einmal teilnehmen.",
+    "Der Bericht wurde gesehen. Was er verraten hat, bleibt verraten.",
+  ],
+  keepIt: "Dabei lassen",
+  withdrawing: "Der Server ist nicht zu erreichen. Ihr Bericht wird zurückgenommen, sobald es geht.",
+  withdrawn: "Ihr Bericht wurde aus der Zählung genommen. Früher veröffentlichte Ergebnisse können ihn noch enthalten.",
   done: "Sie haben an dieser Umfrage teilgenommen. Ein weiterer Besuch sendet nichts mehr.",
   doneToday:
     "Sie haben heute an dieser Umfrage teilgenommen. An einem anderen Tag können Sie einen weiteren Bericht derselben Antwort senden.",

@@ -42,7 +42,13 @@ export const en = {
   goOn: "Go on",
   doNotAnswer: "Do not answer",
   // The report.
-  headings: { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" },
+  headings: {
+    drawn: "This would be sent",
+    queued: "Not sent yet",
+    sent: "Thank you, this was sent",
+    withdrawing: "Not taken back yet",
+    withdrawn: "Your report was taken back",
+  },
   report: "Your report",
   reportBytes: "The report, byte for byte",
   /** @type {(bits: string) => string} */
@@ -66,6 +72,16 @@ export const en = {
   repeated: "This report was drawn before, on an earlier visit or in another tab. There is only ever one.",
   renewed:
     "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
+  takeBack: "Take my answer back",
+  takeBackAgain: "Try again now",
+  takeBackTitle: "Take your answer back?",
+  takeBackNotices: [
+    "Your report is taken out of the count. You cannot answer this survey again.",
+    "The report was seen. What it told stays told.",
+  ],
+  keepIt: "Leave it",
+  withdrawing: "The collector cannot be reached. Your report is taken back as soon as it can be.",
+  withdrawn: "Your report was taken out of the count. Results that were published before may still contain it.",
   done: "You have answered this survey. Another visit sends nothing more.",
   doneToday:
     "You have answered this survey today. On another day you can send another report, made of the same answer.",

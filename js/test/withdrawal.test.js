@@ -1,0 +1,104 @@
+// Taking an answer back: under the same key and bytes, once or often, now or when there is a connection.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BudgetError, CollectorError, FldpError, flush, memoryStore, participant } from "../dist/index.js";
+import { collector, specification, withoutWaiting } from "./collector.js";
+
+async function started(t, changes) {
+  const server = await collector();
+  t.after(server.close);
+  return { server, survey: await server.publish(specification(changes)), store: memoryStore() };
+}
+
+test("the same key and bytes go to the other route, and the answer is given no more", async (t) => {
+  const { server, survey, store } = await started(t);
+  const person = participant(survey, { store });
+  const sent = await person.answer("firefox");
+  const taken = await person.withdraw();
+  assert.deepEqual([taken.state, taken.batch, taken.key], ["withdrawn", sent.batch, sent.key]);
+  assert.deepEqual(taken.spent, sent.spent); // it was seen
+  const [first, second] = server.posts();
+  assert.equal(second.path, `/v1/versions/${survey.version}/withdrawals`);
+  assert.equal(second.body, first.body);
+  assert.equal(second.headers["idempotency-key"], first.headers["idempotency-key"]);
+  await assert.rejects(person.answer("firefox"), BudgetError);
+  await assert.rejects(person.send(), FldpError);
+  assert.equal((await person.recall()).state, "withdrawn");
+  assert.equal(server.posts().length, 2);
+  assert.equal((await person.withdraw()).state, "withdrawn"); // twice is the same as once
+  assert.equal(await flush({ store }), 0);
+  assert.equal(server.posts().length, 3);
+});
+
+test("without a connection it is kept, and done by the next flush", async (t) => {
+  withoutWaiting(t);
+  const { server, survey, store } = await started(t);
+  const person = participant(survey, { store });
+  await person.answer("firefox");
+  server.plan.push(...Array(20).fill("cut"));
+  assert.equal((await person.withdraw()).state, "withdrawing");
+  await assert.rejects(person.answer("firefox"), BudgetError);
+  server.plan.length = 0;
+  assert.equal(await flush({ store }), 0);
+  assert.equal((await person.recall()).state, "withdrawn");
+  assert.ok(server.posts().every(({ path }, index) => path.endsWith(index ? "/withdrawals" : "/reports")));
+});
+
+test("a refusal is an error, and it stays to be withdrawn", async (t) => {
+  const { server, survey, store } = await started(t);
+  const person = participant(survey, { store });
+  await assert.rejects(person.withdraw(), /has no answer to take back/);
+  await person.answer("firefox");
+  server.plan.push({ status: 409 });
+  await assert.rejects(person.withdraw(), CollectorError);
+  assert.equal((await person.recall()).state, "withdrawing");
+  server.plan.push({ status: 200, thing: { accepted: 1 } }); // not what a collector says to this
+  await assert.rejects(person.withdraw(), /was not taken back/);
+  assert.equal((await person.withdraw()).state, "withdrawn");
+});
+
+test("what is queued can be taken back before it was sent, and is not sent then", async (t) => {
+  withoutWaiting(t);
+  const { server, survey, store } = await started(t);
+  const person = participant(survey, { store });
+  server.plan.push(...Array(20).fill("cut"));
+  assert.equal((await person.answer("firefox")).state, "queued");
+  server.plan.length = 0;
+  const before = server.posts().length;
+  assert.equal((await person.withdraw()).state, "withdrawn");
+  assert.equal(await flush({ store }), 0);
+  assert.deepEqual(
+    server
+      .posts()
+      .slice(before)
+      .map(({ path }) => path.split("/").pop()),
+    ["withdrawals"],
+  );
+});
+
+test("of a survey that is answered daily, the reports of all days are taken back", async (t) => {
+  const { server, survey, store } = await started(t, {
+    oracle: { name: "rappor", epsilon: 1, epsilon_permanent: 2 },
+    domain: "strings",
+    labels: undefined,
+    collect: { repeat: "daily" },
+  });
+  const person = participant(survey, { store });
+  const days = ["2026-11-01", "2026-11-02", "2026-11-05"];
+  t.mock.timers.enable({ apis: ["Date"] });
+  for (const day of days) {
+    t.mock.timers.setTime(Date.parse(`${day}T12:00:00Z`));
+    assert.equal((await person.answer("firefox")).state, "sent");
+  }
+  t.mock.timers.setTime(Date.parse("2026-11-09T12:00:00Z"));
+  const sent = server.posts().map(({ body }) => body);
+  assert.equal((await person.withdraw()).state, "withdrawn");
+  const taken = server.posts().slice(sent.length);
+  assert.ok(taken.every(({ path }) => path.endsWith("/withdrawals")));
+  assert.deepEqual(
+    taken.map(({ body }) => body),
+    sent.toReversed(),
+  );
+  assert.equal((await person.recall()).state, "withdrawn"); // no report of another day is drawn any more
+  assert.equal(server.posts().length, 2 * sent.length);
+});

@@ -1,0 +1,141 @@
+"""Taking answers back with a client, a participant and a command, from a real collector."""
+
+import asyncio
+import json
+
+import pytest
+
+from fldp import AsyncClient, BudgetError, Client, CollectorError, FldpError, Participant, wire
+from fldp.client import derived_key
+from fldp.participant.past_answers import MAX_EARLIER, all_sent, as_withdrawn, is_withdrawn, newest, with_new_day
+from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
+from fldp.participant_store import MemoryStore
+from support.client import survey
+from support.serving import collector, shell
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with collector(tmp_path_factory.mktemp("data")) as found:
+        yield found
+
+
+@pytest.fixture
+def client(service):
+    with Client(*service) as made:
+        yield made
+
+
+@pytest.fixture
+def asked(client, request):
+    made = survey(f"t-{derived_key(request.node.nodeid).lower()[:16]}0", collect={"minimum": 1})
+    client.create(made)
+    return made
+
+
+def counted(client, asked):
+    """Return how many reports there are, and how many were withdrawn."""
+    found = client.estimates(asked)
+    return found["n"], found["withdrawn"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_person_takes_an_answer_back(client, asked, kind, tmp_path):
+    person = Participant(MemoryStore() if kind == "memory" else tmp_path / "answers.db")
+    client.send(asked.oracle.privatize([0] * 3), asked)
+    client.answer(asked.name, "firefox", participant=person)
+    before = person.spent()
+    assert client.withdraw("nobody", participant=person) == 0
+    for _ in range(2):
+        assert client.withdraw(asked.name, participant=person) == 1
+    assert counted(client, asked) == (3, 1)
+    assert (person.spent(), person.withdrawn(asked.version, origin=client.url)) == (before, True)
+    with pytest.raises(BudgetError, match="was withdrawn"):
+        client.answer(asked.name, "firefox", participant=person)
+    assert client.repeat_withdrawals(participant=person) == 1
+    client.close(asked.name)
+    assert client.withdraw(asked, participant=person) == 1
+    assert counted(client, asked) == (3, 1)
+
+
+def test_an_answer_is_marked_before_the_collector_is_asked(client, asked, monkeypatch):
+    """A crash in between: it is not sent again, and the next call withdraws it."""
+    person = Participant(MemoryStore())
+    client.answer(asked.name, "firefox", participant=person)
+    client.send(asked.oracle.privatize([0]), asked)
+
+    async def crash(*given, **named):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "_take_back", crash)
+        with pytest.raises(KeyboardInterrupt):
+            client.withdraw(asked.name, participant=person)
+    assert person.withdrawn(asked.version, origin=client.url)
+    assert counted(client, asked) == (2, 0)
+    assert client.withdraw(asked.name, participant=person) == 1
+    assert counted(client, asked) == (1, 1)
+
+
+def test_batches_under_keys_of_ones_own(client, asked):
+    reports, key = asked.oracle.privatize([1] * 5), derived_key("site 7")
+    client.send(asked.oracle.privatize([0]), asked)
+    client.send(reports, asked, key=key)
+    with pytest.raises(CollectorError) as error:
+        client.withdraw_batch(asked.oracle.privatize([2] * 6), asked, key=key)
+    assert error.value.kind == "urn:fldp:conflict"
+    assert client.withdraw_batch(wire.encode(reports, asked.version), key=key) == 5
+    with pytest.raises(CollectorError) as error:
+        client.send(reports, asked, key=key)
+    assert (error.value.status, error.value.kind) == (410, "urn:fldp:withdrawn")
+    assert counted(client, asked) == (1, 5)
+    assert [row["version"] for row in client.versions(asked.name)] == [asked.version]
+
+
+def test_files_are_taken_back_in_the_same_pieces(service, client, asked, tmp_path):
+    file, url, token = tmp_path / "reports.fldp", *service
+    file.write_bytes(wire.encode(asked.oracle.privatize([k % 5 for k in range(4000)]), asked.version))
+    client.send(asked.oracle.privatize([0] * 7), asked)
+    options = ("--to", url, "--piece", "1024", "--sender", "me")
+    shell("send", str(file), *options, token=token)
+    _, said = shell("withdraw", str(file), "--to", url, "--sender", "another", "--piece", "1024", token=token)
+    assert "0 reports" in said
+    assert "nothing was known of the other 4,000" in said
+    assert counted(client, asked) == (4007, 0)
+    out, _ = shell("withdraw", str(file), *options, "--json", token=token)
+    assert json.loads(out) == {"reports": 4000, "withdrawn": 4000, "version": asked.version, "collector": url}
+    _, said = shell("withdraw", str(file), *options, token=token)
+    assert "4,000 reports of survey version" in said
+    assert counted(client, asked) == (7, 4000)
+    assert "was withdrawn" in shell("send", str(file), *options, "--from-start", token=token, code=1)[1]
+
+
+def test_the_other_client_does_the_same(service, asked):
+    person = Participant(MemoryStore())
+
+    async def story():
+        async with AsyncClient(*service) as other:
+            await other.answer(asked.name, "firefox", participant=person)
+            return await other.withdraw(asked.name, participant=person)
+
+    assert asyncio.run(story()) == 1
+
+
+# --------------------------------------------------------------------------------------------- what is kept
+
+
+def test_all_days_are_kept_and_the_oldest_forgotten():
+    batches = [StoredAnswer.with_new_key(b"batch %d" % k) for k in range(MAX_EARLIER + 9)]
+    days = [StoredDailyAnswer(b"kept", f"{k:010}", batch) for k, batch in enumerate(batches)]
+    kept = days[0].with_checksum
+    for day in days[1:]:
+        kept = with_new_day(kept, day.with_checksum)
+    assert newest(kept) == days[-1].with_checksum
+    assert all_sent(kept) == tuple(day.last for day in reversed(days[8:]))
+    marked = as_withdrawn(kept)
+    assert (is_withdrawn(kept), is_withdrawn(marked), as_withdrawn(marked)) == (False, True, marked)
+    assert (newest(marked), all_sent(marked)) == (newest(kept), all_sent(kept))
+    with pytest.raises(FldpError):
+        all_sent(kept[:-1])
+    with pytest.raises(FldpError):
+        all_sent(kept + b"\0\0")

@@ -68,7 +68,7 @@ class AppMetric(NamedTuple):
         ('2', 'other', '1.4')
         """
         if self.kind == "flag":
-            return (YES if value else NO) if isinstance(value, bool) else None
+            return (YES if value else NO) if _is_flag(value) else None
         if self.kind in NUMBERS:
             return None if not _is_number(value) else self.bin(value)
         text = value if isinstance(value, str) else ""
@@ -173,7 +173,11 @@ def parse_metrics(text: str) -> AppMetrics:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    return isinstance(value, int | float) and not _is_flag(value) and value == value
+
+
+def _is_flag(value: object) -> bool:
+    return value is True or value is False
 
 
 def _bins(edges: tuple[float, ...], unit: str) -> tuple[str, ...]:

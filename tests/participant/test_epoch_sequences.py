@@ -13,7 +13,7 @@ from support.renewing import FULL_DECEMBER, FULL_YEAR, MONTH, MONTH_TOTAL, STEPS
 from support.renewing_process import Device
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @example(steps=FULL_DECEMBER)
 @example(steps=FULL_YEAR)
 @given(steps=STEPS)

@@ -4,24 +4,38 @@ import type { Answers } from "../oracles/base/oracle.js";
 import { answers } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
-import { FldpError, ParameterError } from "../support/errors.js";
+import { FldpError, fail, ParameterError } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
+import { anyTime, type Relay } from "./retry.js";
 import { checkSecret, mark, post } from "./send.js";
 
 /** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
 export interface Options extends Partial<Keeping> {
   /** For surveys that take reports with a token only. It is not stored, and goes to the survey's collector only. */
   readonly token?: string;
+  /** The way that the answer takes; with one, it takes no other. */
+  readonly relay?: Relay;
+  /**
+   * The answer waits for a time that is drawn once, at random, up to so many seconds, and is queued until then: `flush`
+   * sends it. Who sends when tells less.
+   */
+  readonly delay?: number;
 }
 
 /** Answers one survey for one person, and sends the answer to its collector. */
 export class Respondent extends Participant {
   readonly #token: string | undefined;
+  readonly #relay: Relay | undefined;
+  readonly #delay: number;
 
   constructor(survey: Survey, options: Options = {}) {
     super(survey, { ...options, store: options.store ?? databaseStore() });
-    this.#token = options.token;
-    checkSecret(this.#token, survey.origin);
+    const { token, relay, delay = 0 } = options;
+    [this.#token, this.#relay, this.#delay] = [token, relay, delay];
+    checkSecret(token, survey.origin);
+    if (!(Number.isFinite(delay) && delay >= 0)) throw fail("participant", "delay", "a number of seconds", delay);
+    if (token !== undefined && (relay || delay))
+      throw new ParameterError("participant: a token cannot go with relay or delay: it tells the collector who sends");
   }
 
   /**
@@ -33,11 +47,21 @@ export class Respondent extends Participant {
     this.#checkAccess(ticket);
     const row = (await this.rows()).find(answers(this.survey));
     if (!row) throw new FldpError(`participant: survey ${this.survey.name} has no answer to send; prepare one`);
+    const relay = this.#relay;
+    if (row.relay !== undefined && !relay && row.state !== "sent")
+      throw new ParameterError(`participant: the answer must go through the relay ${row.relay}; give it`);
     if (row.state !== "sent") {
       const state = this.#token === undefined ? "queued" : "drawn";
-      await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.#token);
+      const due = row.due ?? this.#due();
+      const changes = { state, due, relay: relay?.address, ...(ticket && { ticket }) } as const;
+      const queued = await mark(this.store, row, changes);
+      await post(this.store, queued, relay && (() => relay), this.#token);
     }
     return (await this.recall()) as Answer;
+  }
+
+  #due(): string | undefined {
+    return this.#delay ? new Date(Date.now() + anyTime(1000 * this.#delay)).toISOString() : undefined;
   }
 
   /** Prepare the answer, and send it. */
@@ -52,9 +76,11 @@ export class Respondent extends Participant {
     const {
       name,
       origin,
-      collect: { submit },
+      collect: { submit, oblivious },
     } = this.survey;
-    checkSecret(ticket, origin);
+    checkSecret(ticket, this.#relay?.address ?? origin); // through a relay it is encrypted
+    if (oblivious && !this.#relay)
+      throw new ParameterError(`participant: survey ${name} takes answers through a relay only; give one`);
     if ((submit === "ticket" && !ticket) || (submit === "token" && !this.#token)) {
       throw new ParameterError(`participant: survey ${name} takes answers with a ${submit}; give one`);
     }

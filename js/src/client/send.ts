@@ -3,9 +3,19 @@
 import { change, intact, type Row, readLedger } from "../participant/ledger.js";
 import { databaseStore, type Store } from "../participant/store.js";
 import { unhex } from "../support/canonical_json.js";
-import { CollectorError, ParameterError } from "../support/errors.js";
+import { CollectorError, ParameterError, WireError } from "../support/errors.js";
 import { isPrivate } from "../support/web_origin.js";
-import { exchange } from "./retry.js";
+import { exchange, type Relay } from "./retry.js";
+
+/** Finds the relay at an address: `through` of `fldp/oblivious`. */
+export type Relays = (address: string) => Relay;
+
+/** Where queued answers are, and how those that wait for a relay get there. */
+export interface Flushing {
+  readonly store?: Store;
+  /** Without it, answers that go through a relay stay queued: nothing goes directly instead. */
+  readonly relays?: Relays;
+}
 
 /**
  * Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. The key says which
@@ -28,9 +38,18 @@ export function checkSecret(secret: string | undefined, origin: string): void {
   );
 }
 
+/** Whether an answer may be tried again as it is: nobody has refused it. */
+const isOpen = (error: unknown): boolean =>
+  error instanceof WireError || (error instanceof CollectorError && !error.refused);
+
+/** Whether its time has not come, or there is no way to the relay that it must go through. */
+const mustWait = ({ due = "", relay }: Row, relays?: Relays): boolean =>
+  due > new Date().toISOString() || (relay !== undefined && !relays);
+
 /** Send a queued answer. It stays queued while the collector cannot be reached; if it is refused, it is no longer. */
-export async function post(store: Store, row: Row, token?: string): Promise<Row> {
-  const { key, batch, ticket, version, origin } = await intact(row);
+export async function post(store: Store, row: Row, relays?: Relays, token?: string): Promise<Row> {
+  const { key, batch, ticket, version, origin, relay } = await intact(row);
+  if (mustWait(row, relays)) return row;
   checkSecret(token, origin);
   const headers = {
     "Content-Type": "application/octet-stream",
@@ -40,10 +59,11 @@ export async function post(store: Store, row: Row, token?: string): Promise<Row>
   };
   try {
     const request = { method: "POST", body: unhex(batch), headers };
-    const reply = await exchange(row, `/v1/versions/${version}/reports`, request);
+    const way = relay === undefined ? relay : relays?.(relay);
+    const reply = await exchange(row, `/v1/versions/${version}/reports`, request, way);
     if (Object(reply).accepted !== 1) throw new CollectorError(`${origin}: the report was not accepted`, 200);
   } catch (error) {
-    if (!(error instanceof CollectorError && error.refused)) return row;
+    if (isOpen(error)) return row;
     await mark(store, row, { state: "drawn" });
     throw error;
   }
@@ -51,17 +71,17 @@ export async function post(store: Store, row: Row, token?: string): Promise<Row>
 }
 
 /** Send all queued answers to all collectors, and return how many are still queued; one that is refused is not. */
-export async function flush({ store = databaseStore() }: { readonly store?: Store } = {}): Promise<number> {
+export async function flush({ store = databaseStore(), relays }: Flushing = {}): Promise<number> {
   let left = 0;
   for (const row of readLedger(await store.read()).answers.filter(({ state }) => state === "queued")) {
-    const sent = await post(store, row).catch(() => null);
+    const sent = await post(store, row, relays).catch(() => null);
     left += Number(sent?.state === "queued");
   }
   return left;
 }
 
 /** Send queued answers now and whenever the browser is online again; call what it returns to stop that. */
-export function flushWhenOnline(options: { readonly store?: Store } = {}): () => void {
+export function flushWhenOnline(options: Flushing = {}): () => void {
   const again = (): void => void flush(options).catch(() => 0);
   globalThis.addEventListener?.("online", again);
   again();

@@ -174,7 +174,13 @@ export class Participant {
       const { basis, last = "" } = stored ? await intact(stored) : {};
       repeated = !basis || last >= clock(10) || !!closed(this.survey).length;
       if (repeated) return [null, stored];
-      const renewed = { ...(stored as Row), ...(await this.#drawn(basis)), ticket: undefined };
+      const renewed = {
+        ...(stored as Row),
+        ...(await this.#drawn(basis)),
+        ticket: undefined,
+        relay: undefined,
+        due: undefined,
+      };
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });
     if (!row) return null;

@@ -42,13 +42,15 @@ export interface Collect {
   readonly derive?: true;
   /** Whether a person may answer once a day, from what was kept the first time; else once. */
   readonly repeat?: "daily";
+  /** Whether reports come through a relay only; left out where they need not. */
+  readonly oblivious?: true;
   /** How many more reports it takes before those who read see them; left out where they see every report. */
   readonly release?: number;
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
-const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release"];
-const DEFAULTS: readonly unknown[] = ["once", false]; // of repeat and derive, which are then left out
+const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release", "oblivious"];
+const DEFAULTS: readonly unknown[] = ["once", false]; // of repeat, derive and oblivious, which are then left out
 
 function require(good: unknown, name: string, rule: string, value: unknown): asserts good {
   if (!good) throw fail("survey", name, rule, value);
@@ -98,7 +100,8 @@ function sizeOf(fields: Fields): unknown {
 function checkCollect(fields: Fields, oracle: Oracle): Collect {
   const given = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
   for (const [rule, value] of given) {
-    const isKept = rule in COLLECT || rule === "release" || oracle.collects[rule] === value;
+    const collects: Fields = { ...oracle.collects, oblivious: true };
+    const isKept = rule in COLLECT || rule === "release" || collects[rule] === value;
     require(isKept, `collect.${rule}`, "one the oracle allows", value);
   }
   const collect: Collect = { ...COLLECT, ...Object.fromEntries(given) };

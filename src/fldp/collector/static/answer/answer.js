@@ -1,15 +1,16 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
 
-import { BudgetError, CollectorError, flush, load, number, participant, search } from "../fldp.js";
+import { BudgetError, CollectorError, flush } from "../fldp.js";
 import { card } from "../shared/card.js";
 import { ask, element, list, mainOf, notice, panel, present } from "../shared/dom.js";
 import { refusal as limitOf } from "../shared/limits.js";
-import { oraclesOf } from "../shared/oracles.js";
 import { concerned } from "../shared/treatment.js";
 import { choices } from "./choices.js";
 import { explain } from "./explain.js";
 import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { guessed, learned, privacyCard } from "./learned.js";
+import { parties } from "./parties.js";
+import { fetched, hasNewKeys, isRelayed, nameHere, personFor, relays } from "./place.js";
 import { en } from "./texts/en.js";
 import { textsOf } from "./texts/texts.js";
 import { forgetTicket, takeTicket } from "./ticket.js";
@@ -19,8 +20,7 @@ import { forgetTicket, takeTicket } from "./ticket.js";
 /** @import { Explanation } from "./explain.js" */
 
 const main = mainOf();
-const collector = new URL("..", location.href).href;
-const name = location.pathname.split("/").pop() ?? "";
+const name = nameHere();
 let ticket = takeTicket();
 let words = en; // those of the survey, once it is known
 let isFirst = true; // what is shown first does not take the focus
@@ -67,9 +67,9 @@ function failure(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, oraclesOf, { search, number });
+  const survey = await fetched(name);
   speak(survey);
-  const person = participant(survey);
+  const person = personFor(survey);
   const before = await person.recall();
   const reason = refusal(survey);
   if (before) await showReport(survey, person, before, null);
@@ -97,6 +97,7 @@ function refusal({ state, collect, questions }) {
   if (state === "scheduled") return words.scheduled(String(collect.opens));
   if (state !== "open") return words.closed;
   if (collect.submit === "token") return words.programs;
+  if (collect.oblivious && !isRelayed) return words.relayOnly;
   return collect.submit === "ticket" && !ticket ? words.personal : null;
 }
 
@@ -130,8 +131,14 @@ async function showQuestion(survey, person) {
     survey.description ? element("p", {}, survey.description) : null,
     await limitNotice(survey),
     notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
+    isRelayed ? notice("", element("p", {}, words.relayed)) : null,
+    hasNewKeys() ? notice("warn", element("p", {}, words.newKeys)) : null,
     form,
-    details(privacyCard(card(survey.oracle, words.card), told, words.card), versionLine(survey)),
+    details(
+      privacyCard(card(survey.oracle, words.card), told, words.card),
+      parties(words.parties),
+      versionLine(survey),
+    ),
   );
 }
 
@@ -161,7 +168,7 @@ const isExposing = ({ oracle }) => oracle.anonymity < 2;
  *
  * @param {Survey} survey
  */
-const allowing = (survey) => participant(survey, { limits: { minAnonymity: 1 } });
+const allowing = (survey) => personFor(survey, { limits: { minAnonymity: 1 } });
 
 /**
  * Ask for that, before there is an answer: whether somebody agrees must not depend on it.
@@ -239,6 +246,7 @@ const report = (survey, batch) => [
   element("p", {}, reportText(survey)),
   bytes(batch),
   numbers(survey),
+  parties(words.parties),
   versionLine(survey),
 ];
 
@@ -335,13 +343,14 @@ const versionLine = ({ version }) =>
 
 /** Send what is queued, now that there may be a connection, and show that it was sent. */
 async function resume() {
-  if (!isWaiting || (await flush()) !== 0) return;
+  if (!isWaiting || (await flush({ relays })) !== 0) return;
   tellSent(name);
   await start();
 }
 
 /** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */
 function arrive() {
+  if (nameHere() !== name) return location.reload();
   const before = ticket;
   ticket = takeTicket();
   if (ticket !== before) attempt(start)();

@@ -1,5 +1,8 @@
 // The ticket of a personal link: it leaves the address at once, and stays with the tab until it is spent.
-const TICKET_KEY = `fldp-ticket ${location.pathname}`;
+import { isRelayed, nameHere } from "./place.js";
+
+const HERE = location.pathname + (isRelayed ? `#${nameHere()}` : "");
+const TICKET_KEY = `fldp-ticket ${HERE}`;
 
 /** @type {string | undefined} */
 let held; // where the browser refuses storage, this page alone knows it
@@ -22,7 +25,7 @@ function stored(work) {
 export function takeTicket() {
   const brought = new URLSearchParams(location.hash.slice(1)).get("ticket");
   if (!brought) return held ?? stored((storage) => storage.getItem(TICKET_KEY)) ?? undefined;
-  history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", isRelayed ? HERE : location.pathname + location.search);
   stored((storage) => storage.setItem(TICKET_KEY, brought));
   held = brought;
   return brought;

@@ -130,8 +130,11 @@ async function showQuestion(survey, person) {
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
     await limitNotice(survey),
-    notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
-    isRelayed ? notice("", element("p", {}, words.relayed)) : null,
+    notice(
+      isExposing(survey) ? "warn" : "",
+      element("p", {}, isExposing(survey) ? words.exposing : words.protected),
+      isRelayed ? element("p", {}, words.relayed) : null,
+    ),
     hasNewKeys() ? notice("warn", element("p", {}, words.newKeys)) : null,
     form,
     details(

@@ -1,5 +1,5 @@
-// Builds dist/: one ES module and its types for each source file, and two minified files: fldp.js with all that is public
-// in index.js, and fldp_unequal.js with unequal.js, which takes from fldp.js what both need.
+// Builds dist/: one ES module and its types for each source file, and three minified files: fldp.js with all that is public
+// in index.js, and fldp_unequal.js and fldp_oblivious.js, which take from fldp.js what they share with it.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,7 +21,7 @@ const options = {
 const dist = join(here, "dist");
 const names = Object.keys(await import("./dist/bundle_shared.js"));
 
-/** What both files need is in the first one, as a list: the second takes it from there, and has no copy of it. */
+/** What several files need is in the first one, as a list: the others take it from there, and have no copy of it. */
 const shared = {
   name: "shared",
   setup({ onResolve, onLoad }) {
@@ -37,9 +37,11 @@ const shared = {
 
 const contents = `export * from "./index.js"; import { ${names} } from "./bundle_shared.js"; export const shared = [${names}];`;
 await build({ ...options, stdin: { contents, resolveDir: dist }, outfile: join(dist, "fldp.js") });
-await build({
-  ...options,
-  entryPoints: [join(dist, "unequal.js")],
-  outfile: join(dist, "fldp_unequal.js"),
-  plugins: [shared],
-});
+for (const name of ["unequal", "oblivious"]) {
+  await build({
+    ...options,
+    entryPoints: [join(dist, `${name}.js`)],
+    outfile: join(dist, `fldp_${name}.js`),
+    plugins: [shared],
+  });
+}

@@ -7,6 +7,7 @@ from typing import Any
 from fldp.client import messages, retry
 from fldp.data import fingerprints
 from fldp.numerics import projective_space
+from fldp.oblivious import bhttp, ohttp, passage
 from fldp.oracles import grouped
 from fldp.oracles.base import frequency_oracle, treatment
 from fldp.oracles.flexible import fwr, fwr_items
@@ -82,6 +83,13 @@ def constants() -> dict[str, tuple[str, Any]]:
         "MAX_DELAY": ("The longest wait before any, in milliseconds.", int(1000 * patience.longest)),
         "MAX_JSON": ("The most bytes of an answer that is kept in memory.", messages.MAX_JSON),
         "RETRY_STATUSES": ("What a collector answers that may act on a repetition.", again),
+        "MESSAGE_SIZES": ("The sizes that messages through a relay are filled up to, in bytes.", [*bhttp.SIZES]),
+        "MAX_KEYS_BYTES": ("The most bytes of a gateway's keys.", ohttp.MAX_KEYS_BYTES),
+        "MAX_REPLY_BYTES": ("The most bytes of a reply through a relay.", ohttp.MAX_REPLY_BYTES),
+        "RELAYED_HEADERS": (
+            "The headers of requests that go through a relay.",
+            [name.lower() for name in passage.HEADERS],
+        ),
     }
 
 

@@ -2,7 +2,8 @@
 
 export { load, type Offered } from "./client/load.js";
 export { type Options, participant, Respondent } from "./client/respondent.js";
-export { flush, flushWhenOnline } from "./client/send.js";
+export type { Relay } from "./client/retry.js";
+export { type Flushing, flush, flushWhenOnline, type Relays } from "./client/send.js";
 export { every } from "./oracles/all.js";
 export {
   type Answers,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from fldp.collector.routes.pages import files
+from fldp.collector.http.page_files import files
 from support.browser import DESK, Visitor, chromium
 from support.collector_server import Server, specification
 from support.embedding import Watcher, differences, host_page, host_server, recorded

@@ -393,6 +393,23 @@ def test_an_answer_counts_once_however_often_it_is_given(at, asked, tmp_path):
     assert number(at, asked) == 1
 
 
+def test_a_delay_is_a_random_time_between_drawing_and_sending(at, asked, tmp_path, monkeypatch):
+    waits = []
+
+    async def pause(_, seconds):
+        waits.append((seconds, len(Participant(tmp_path / str(len(waits))).history()), number(at, asked)))
+
+    monkeypatch.setattr("fldp.client.transport.BlockingTransport.pause", pause)
+    for turn in range(20):
+        at().answer(asked.name, "firefox", participant=Participant(tmp_path / str(turn)), delay=60)
+    times, drawn, sent = zip(*waits, strict=True)
+    assert (drawn, sent) == ((1,) * 20, tuple(range(20)))  # stored before, sent after
+    assert len(set(times)) == 20
+    assert 0 <= min(times) < 30 < max(times) <= 60  # each fails once in 10^6 runs
+    with pytest.raises(ValueError, match="delay must be a number from 0 to 604800, got -1"):
+        at().answer(asked.name, "firefox", participant=Participant(MemoryStore()), delay=-1)
+
+
 def test_people_with_the_same_report_count_each(at):
     """Of a coin there are two reports, so twenty people share them."""
     coin = survey("coin", labels=["yes", "no"], oracle={"name": "rr", "epsilon": 1.0})

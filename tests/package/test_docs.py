@@ -24,7 +24,7 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-ELSEWHERE = ("s3://bucket",)  # commands that need other machines
+ELSEWHERE = ("s3://bucket", "serve --demo", "fldp relay")  # other machines; tests/relay/test_relay_readme.py
 
 
 def script(port):

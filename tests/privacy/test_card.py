@@ -376,3 +376,30 @@ def test_progress_adds_up():
 def test_bad_use(subject, users, message):
     with pytest.raises(fldp.ParameterError, match=message):
         fldp.card(subject, users=users)
+
+
+@pytest.mark.parametrize(
+    ("rules", "collector", "parties"),
+    [
+        ({}, "yes; it promises not to keep them", 2),
+        ({"oblivious": True}, "the relay's address, when it arrives", 4),
+    ],
+)
+def test_the_card_says_who_sees_what_on_the_way_that_the_reports_take(rules, collector, parties):
+    made = fldp.card(Survey.from_dict({**SURVEY, "collect": rules}), users=100, rng=1)
+    (section,) = [section for section in card.sections(made) if section.heading == "Who sees what"]
+    rows = {who: cells for who, *cells in section.table[1:]}
+    assert len(rows) == parties
+    assert rows["the collector"] == [collector, "yes", "yes"]
+    assert ("the relay" in rows) == bool(rules)
+    assert f'<tr><th scope="row">the collector</th><td>{collector.replace(chr(39), "&#x27;")}</td>' in card.as_html(
+        made
+    )
+    said = " ".join(card.as_text(made).split())
+    assert f"The collector: your address, the time: {collector}; which survey: yes; your report: yes." in said
+    assert json.loads(card.as_json(made))["words"]["Who sees what"] == list(section.spoken)
+
+
+def test_a_card_of_an_oracle_alone_names_no_way():
+    made = fldp.card(fldp.RR(epsilon=1.0), users=100)
+    assert "Who sees what" not in [section.heading for section in card.sections(made)]

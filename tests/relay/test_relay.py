@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from fldp.client.address import Address
+from fldp.collector.http.page_files import page, policy
 from fldp.oblivious import ohttp
 from fldp.relay.app import Relay, RelaySettings, closing
 
@@ -232,3 +233,44 @@ def test_noise_never_breaks_the_relay():
             assert (await client.post("/", content=body, headers=OHTTP)).status_code == 200
 
     play(story)
+
+
+# --------------------------------------------------------------------------------------------------------- pages
+
+
+def test_the_answer_page_names_the_collector_and_admits_nothing_from_elsewhere():
+    async def story(client, gateway):
+        moved = await client.get("/s")
+        assert (moved.status_code, moved.headers["location"]) == (308, "s/")
+        page = await client.get("/s/")
+        assert page.status_code == 200
+        assert '<meta name="fldp-collector" content="https://collector.example/at">' in page.text
+        assert page.headers["content-security-policy"] == policy([])
+        assert page.headers["referrer-policy"] == "no-referrer"
+        assert page.headers["x-content-type-options"] == "nosniff"
+        assert gateway.seen == []  # the collector has no part in it
+
+    play(story, pages=True)
+
+
+def test_only_the_files_of_the_answer_page_are_served():
+    async def story(client, _):
+        script = await client.get("/static/fldp_oblivious.js")
+        assert (script.status_code, script.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+        again = await client.get("/static/fldp_oblivious.js", headers={"If-None-Match": script.headers["etag"]})
+        assert again.status_code == 304
+        for file in ("dashboard/dashboard.js", "vendor/d3.js", "answer/answer.html", "none.js", "../app.py"):
+            assert (await client.get(f"/static/{file}")).status_code == 404
+
+    play(story, pages=True)
+
+
+def test_a_relay_without_pages_has_none():
+    async def story(client, _):
+        assert [(await client.get(path)).status_code for path in ("/s", "/s/", "/static/fldp.js")] == [404] * 3
+
+    play(story)
+
+
+def test_the_page_of_the_collector_names_none():
+    assert b'<meta name="fldp-collector" content="">' in bytes(page("answer/answer.html").body)

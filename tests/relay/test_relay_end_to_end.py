@@ -2,75 +2,20 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import httpx
 import numpy as np
 import pytest
 
 from fldp.client import Client, derived_key
 from fldp.errors import CollectorError, ParameterError
-from fldp.oblivious import ohttp
 from fldp.participant.participant import Participant
 from support.collector_server import Server, specification
 from support.collector_store import STORES, stored_in
 from support.ports import free_port
-
-
-@contextmanager
-def relay(url, *options):
-    """``fldp relay`` in a process of its own; give its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "fldp", "relay", "--to", url, "--port", str(port), "--hold", "0", "--rate", "0"]
-    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout.readline() == f"fldp: relaying to {url} on http://127.0.0.1:{port}\n"
-        yield f"http://127.0.0.1:{port}"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@contextmanager
-def recording_relay(url):
-    """A relay that notes all that it sees: paths, lengths, and what comes back."""
-    seen = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            self.pass_on("GET", "/v1/ohttp/keys", None)
-
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            self.pass_on("POST", "/v1/ohttp", body)
-
-        def pass_on(self, method, path, body):
-            answer = httpx.request(method, url + path, content=body, headers={"Content-Type": ohttp.REQUEST_TYPE})
-            names = sorted(name.lower() for name in self.headers)
-            seen.append((self.command, self.path, names, len(body or b""), answer.status_code, len(answer.content)))
-            self.send_response(answer.status_code)
-            self.send_header("Content-Length", str(len(answer.content)))
-            self.end_headers()
-            self.wfile.write(answer.content)
-
-        def log_message(self, *ignored): ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", seen
-    finally:
-        server.shutdown()
-        server.server_close()
+from support.relays import recording as recording_relay
+from support.relays import relay
 
 
 @pytest.fixture(params=STORES)

@@ -3,6 +3,7 @@
 ``rows``: ten million rows through the shell in bounded memory. ``bytes``: a million mutated batches.
 ``faults``: a collector that is killed, stopped and starved again and again loses nothing and counts nothing twice.
 ``hostile``: a hundred thousand hostile requests and a siege change no count and do not make it grow.
+``oblivious``: 20,000 damaged requests to a gateway, none of which it fails on.
 ``engines``: twenty million reports on Dask and on Spark, with workers killed, in bounded memory.
 ``timing``: how long it takes to privatize does not depend on the value, for any oracle.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soak import engines_soak, fuzz_wire, hostile_soak, timing_soak
+from soak import engines_soak, fuzz_wire, hostile_soak, oblivious_soak, timing_soak
 from soak.faults import soak as faults
 from support import store_model
 
@@ -52,6 +53,7 @@ PARTS = {
     "bytes": lambda: fuzz_wire.main(1_000_000),
     "faults": faults.main,
     "hostile": hostile_soak.main,
+    "oblivious": oblivious_soak.main,
     "engines": engines_soak.main,
     "model": store_model.soak,
     "timing": timing_soak.main,

@@ -1,27 +1,41 @@
 /** Respondent: a participant that sends what it has drawn. */
 
 import type { Answers } from "../oracles/base/oracle.js";
-import { answers, isTaken } from "../participant/ledger.js";
+import { answers, isTaken, type Row } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
-import { FldpError, ParameterError } from "../support/errors.js";
+import { FldpError, fail, ParameterError } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
+import { anyTime, type Relay } from "./retry.js";
 import { checkSecret, mark, post, takeBack } from "./send.js";
 
 /** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
 export interface Options extends Partial<Keeping> {
   /** For surveys that take reports with a token only. It is not stored, and goes to the survey's collector only. */
   readonly token?: string;
+  /** The way that the answer takes; with one, it takes no other. */
+  readonly relay?: Relay;
+  /**
+   * The answer waits for a time that is drawn once, at random, up to so many seconds, and is queued until then: `flush`
+   * sends it. Who sends when tells less.
+   */
+  readonly delay?: number;
 }
 
 /** Answers one survey for one person, and sends the answer to its collector. */
 export class Respondent extends Participant {
   readonly #token: string | undefined;
+  readonly #relay: Relay | undefined;
+  readonly #delay: number;
 
   constructor(survey: Survey, options: Options = {}) {
     super(survey, { ...options, store: options.store ?? databaseStore() });
-    this.#token = options.token;
-    checkSecret(this.#token, survey.origin);
+    const { token, relay, delay = 0 } = options;
+    [this.#token, this.#relay, this.#delay] = [token, relay, delay];
+    checkSecret(token, survey.origin);
+    if (!(Number.isFinite(delay) && delay >= 0)) throw fail("participant", "delay", "a number of seconds", delay);
+    if (token !== undefined && (relay || delay))
+      throw new ParameterError("participant: a token cannot go with relay or delay: it tells the collector who sends");
   }
 
   /**
@@ -35,9 +49,14 @@ export class Respondent extends Participant {
     const row = (await this.rows()).find(own);
     if (!row) throw new FldpError(`participant: survey ${this.survey.name} has no answer to send; prepare one`);
     if (isTaken(row)) throw new FldpError(`participant: the answer to survey ${this.survey.name} was withdrawn`);
+    const relay = this.#relay;
+    if (row.state !== "sent") this.#checkWay(row);
     if (row.state !== "sent") {
       const state = this.#token === undefined ? "queued" : "drawn";
-      await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.#token);
+      const due = row.due ?? this.#due();
+      const changes = { state, due, relay: relay?.address, ...(ticket && { ticket }) } as const;
+      const queued = await mark(this.store, row, changes);
+      await post(this.store, queued, relay && (() => relay), this.#token);
     }
     return (await this.recalled(own)) as Answer;
   }
@@ -49,14 +68,30 @@ export class Respondent extends Participant {
    * only where the answer was sent with one, and never arrived.
    */
   async withdraw({ ticket }: Pick<Sending, "ticket"> = {}): Promise<Answer> {
-    checkSecret(ticket, this.survey.origin);
+    checkSecret(ticket, this.#relay?.address ?? this.survey.origin);
     const given = (await this.rows()).filter(answers(this.survey));
     if (!given.length) throw new FldpError(`participant: survey ${this.survey.name} has no answer to take back`);
+    given.forEach(this.#checkWay, this);
+    const relay = this.#relay;
     for (const row of given) {
-      const marked = await mark(this.store, row, { state: "withdrawing", ...(ticket && { ticket }) });
-      await takeBack(this.store, marked, this.#token);
+      const changes = { state: "withdrawing", relay: row.relay ?? relay?.address, ...(ticket && { ticket }) } as const;
+      await takeBack(this.store, await mark(this.store, row, changes), relay && (() => relay), this.#token);
     }
     return (await this.recalled(answers(this.survey))) as Answer;
+  }
+
+  /** Refuse to go another way than the answer went, or than its survey asks for: never directly instead. */
+  #checkWay({ relay }: Row): void {
+    const { name, collect } = this.survey;
+    if (this.#relay) return;
+    if (relay !== undefined)
+      throw new ParameterError(`participant: the answer must go through the relay ${relay}; give it`);
+    if (collect.oblivious)
+      throw new ParameterError(`participant: survey ${name} takes answers through a relay only; give one`);
+  }
+
+  #due(): string | undefined {
+    return this.#delay ? new Date(Date.now() + anyTime(1000 * this.#delay)).toISOString() : undefined;
   }
 
   /** Prepare the answer, and send it. */
@@ -71,9 +106,11 @@ export class Respondent extends Participant {
     const {
       name,
       origin,
-      collect: { submit },
+      collect: { submit, oblivious },
     } = this.survey;
-    checkSecret(ticket, origin);
+    checkSecret(ticket, this.#relay?.address ?? origin); // through a relay it is encrypted
+    if (oblivious && !this.#relay)
+      throw new ParameterError(`participant: survey ${name} takes answers through a relay only; give one`);
     if ((submit === "ticket" && !ticket) || (submit === "token" && !this.#token)) {
       throw new ParameterError(`participant: survey ${name} takes answers with a ${submit}; give one`);
     }

@@ -1,9 +1,18 @@
 /** Requests to a collector, repeated where that may help. */
 
 import { randomWords } from "../randomness/random.js";
+import type { Bytes } from "../support/canonical_json.js";
 import { FIRST_DELAY, MAX_DELAY, MAX_JSON, MAX_RETRIES, RETRY_STATUSES } from "../support/constants.js";
-import { CollectorError, shown } from "../support/errors.js";
+import { CollectorError, FldpError, shown } from "../support/errors.js";
 import type { Address } from "../support/web_origin.js";
+
+/** A way to a collector on which nobody sees both who sends and what: `through` of `fldp/oblivious` makes one. */
+export interface Relay {
+  /** Where it is. */
+  readonly address: string;
+  /** Bring a request to the collector that the relay works for, and its answer back. */
+  ask(route: string, request: RequestInit): Promise<Response>;
+}
 
 const AGAIN: readonly (number | null)[] = [null, ...RETRY_STATUSES]; // null: there was no answer
 
@@ -12,25 +21,32 @@ function retryAfter(text: string | null): number {
   return text ? Math.max(0, (/^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now()) || 0) : 0;
 }
 
+/** Return a time of at most so long, all equally likely. */
+export const anyTime = (most: number): number => (most * randomWords(1).getUint32(0)) / 2 ** 32;
+
 /** Return how long to wait: at random up to a limit that doubles, and at least what the collector asks for. */
 function delay(attempt: number, asked: number): number {
-  const share = randomWords(1).getUint32(0) / 2 ** 32;
-  return Math.min(MAX_DELAY, asked + share * FIRST_DELAY * 2 ** attempt);
+  return Math.min(MAX_DELAY, asked + anyTime(FIRST_DELAY * 2 ** attempt));
 }
 
-/** Return the JSON of an answer, undefined if it is none; one that never ends is cut off. */
-async function readJson(response: Response): Promise<unknown> {
-  const decoder = new TextDecoder();
+/** Return the bytes of an answer; one that never ends is cut off. */
+export async function readBytes(response: Response, most: number): Promise<Bytes> {
   const reader = response.body?.getReader();
-  let text = "";
-  while (reader && text.length < MAX_JSON) {
+  const parts: Bytes[] = [];
+  for (let size = 0; reader && size < most; size += parts[parts.length - 1].length) {
     const { done, value } = await reader.read();
     if (done) break;
-    text += decoder.decode(value, { stream: true });
+    parts.push(value);
   }
   await reader?.cancel();
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Return the JSON of an answer, undefined if it is none. */
+async function readJson(response: Response): Promise<unknown> {
+  const bytes = await readBytes(response, MAX_JSON);
   try {
-    return JSON.parse(text);
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }
@@ -38,32 +54,45 @@ async function readJson(response: Response): Promise<unknown> {
 
 /** Ask once: return the JSON of a good answer, or why there is none, and how long to wait before asking again. */
 async function attempt(
-  url: string,
+  { origin, path }: Address,
+  route: string,
   post: RequestInit,
+  relay?: Relay,
 ): Promise<{ reply: unknown } | { why: string; status: number | null; wait: number }> {
   try {
-    const response = await fetch(url, {
+    const request: RequestInit = {
       ...post,
       cache: "no-store",
       credentials: "omit",
       redirect: "manual", // never followed
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout(MAX_DELAY),
-    });
+    };
+    const response = await (relay ? relay.ask(route, request) : fetch(origin + path + route, request));
     const { status, ok, headers } = response;
     const reply = await readJson(response);
     if (ok && reply !== undefined) return { reply };
     const { detail, title = ok ? "the answer is not JSON" : "no reason given" } = Object(reply);
     return { why: shown(detail ?? title, 500), status, wait: retryAfter(headers.get("retry-after")) };
-  } catch {
+  } catch (error) {
+    if (error instanceof FldpError) throw error; // of a relay's
     return { why: "cannot be reached", status: null, wait: 0 };
   }
 }
 
-/** Ask a collector, again where that may help, and return the JSON of its answer. An error names it, and no secret. */
-export async function exchange({ origin, path }: Address, route: string, post: RequestInit = {}): Promise<unknown> {
+/**
+ * Ask a collector, again where that may help, and return the JSON of its answer: through a relay where one is given, and
+ * then never in another way. An error names the collector, and no secret.
+ */
+export async function exchange(
+  address: Address,
+  route: string,
+  post: RequestInit = {},
+  relay?: Relay,
+): Promise<unknown> {
+  const { origin, path } = address;
   for (let count = 0; ; count++) {
-    const result = await attempt(origin + path + route, post);
+    const result = await attempt(address, route, post, relay);
     if ("reply" in result) return result.reply;
     const { why, status, wait } = result;
     if (!AGAIN.includes(status) || globalThis.navigator?.onLine === false || count >= MAX_RETRIES || wait > MAX_DELAY) {

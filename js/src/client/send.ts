@@ -3,9 +3,19 @@
 import { change, intact, type Row, readLedger, type Sent } from "../participant/ledger.js";
 import { databaseStore, type Store } from "../participant/store.js";
 import { unhex } from "../support/canonical_json.js";
-import { CollectorError, ParameterError } from "../support/errors.js";
+import { CollectorError, ParameterError, WireError } from "../support/errors.js";
 import { isPrivate } from "../support/web_origin.js";
-import { exchange } from "./retry.js";
+import { exchange, type Relay } from "./retry.js";
+
+/** Finds the relay at an address: `through` of `fldp/oblivious`. */
+export type Relays = (address: string) => Relay;
+
+/** Where queued answers are, and how those that wait for a relay get there. */
+export interface Flushing {
+  readonly store?: Store;
+  /** Without it, answers that go through a relay stay queued: nothing goes directly instead. */
+  readonly relays?: Relays;
+}
 
 /**
  * Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. The key says which
@@ -33,6 +43,17 @@ export function checkSecret(secret: string | undefined, origin: string): void {
   );
 }
 
+/** Whether an answer may be tried again as it is: nobody has refused it. */
+const isOpen = (error: unknown): boolean =>
+  error instanceof WireError || (error instanceof CollectorError && !error.refused);
+
+/** Whether there is no way to the relay that an answer must go through. */
+const hasNoWay = ({ relay }: Row, relays?: Relays): boolean => relay !== undefined && !relays;
+
+/** Return the relay that an answer goes through, if it is not sent directly. */
+const wayOf = ({ relay }: Row, relays?: Relays): Relay | undefined =>
+  relay === undefined ? undefined : relays?.(relay);
+
 /** Return the request that sends a batch, or takes it back: the same key and bytes. */
 function requestOf({ key, batch }: Sent, ticket?: string, token?: string): RequestInit {
   const headers = {
@@ -45,14 +66,16 @@ function requestOf({ key, batch }: Sent, ticket?: string, token?: string): Reque
 }
 
 /** Send a queued answer. It stays queued while the collector cannot be reached; if it is refused, it is no longer. */
-export async function post(store: Store, row: Row, token?: string): Promise<Row> {
-  const { ticket, version, origin } = await intact(row);
+export async function post(store: Store, row: Row, relays?: Relays, token?: string): Promise<Row> {
+  const { ticket, version, origin, due = "" } = await intact(row);
+  if (hasNoWay(row, relays) || due > new Date().toISOString()) return row;
   checkSecret(token, origin);
   try {
-    const reply = await exchange(row, `/v1/versions/${version}/reports`, requestOf(row, ticket, token));
+    const request = requestOf(row, ticket, token);
+    const reply = await exchange(row, `/v1/versions/${version}/reports`, request, wayOf(row, relays));
     if (Object(reply).accepted !== 1) throw new CollectorError(`${origin}: the report was not accepted`, 200);
   } catch (error) {
-    if (!(error instanceof CollectorError && error.refused)) return row;
+    if (isOpen(error)) return row;
     await mark(store, row, { state: "drawn" });
     throw error;
   }
@@ -63,16 +86,18 @@ export async function post(store: Store, row: Row, token?: string): Promise<Row>
  * Have an answer taken out of the count, and all that was sent in its place before. While the collector cannot be
  * reached it is to be withdrawn; a refusal is an error, and leaves it so.
  */
-export async function takeBack(store: Store, row: Row, token?: string): Promise<Row> {
+export async function takeBack(store: Store, row: Row, relays?: Relays, token?: string): Promise<Row> {
   const { ticket, version, origin, earlier = [] } = await intact(row);
+  if (hasNoWay(row, relays)) return row;
   checkSecret(token, origin);
   for (const sent of [row, ...earlier]) {
     try {
-      const reply = await exchange(row, `/v1/versions/${version}/withdrawals`, requestOf(sent, ticket, token));
+      const request = requestOf(sent, ticket, token);
+      const reply = await exchange(row, `/v1/versions/${version}/withdrawals`, request, wayOf(row, relays));
       if (!(Object(reply).withdrawn >= 0)) throw new CollectorError(`${origin}: the report was not taken back`, 200);
     } catch (error) {
-      if (error instanceof CollectorError && error.refused) throw error;
-      return row;
+      if (isOpen(error)) return row;
+      throw error;
     }
   }
   return mark(store, row, { state: "withdrawn" });
@@ -82,18 +107,18 @@ export async function takeBack(store: Store, row: Row, token?: string): Promise<
  * Send all queued answers to all collectors, take back what is to be withdrawn, and return how many are left to do; one
  * that is refused is not.
  */
-export async function flush({ store = databaseStore() }: { readonly store?: Store } = {}): Promise<number> {
+export async function flush({ store = databaseStore(), relays }: Flushing = {}): Promise<number> {
   let left = 0;
   const work: Record<string, typeof post> = { queued: post, withdrawing: takeBack };
   for (const row of readLedger(await store.read()).answers) {
-    const done = await work[row.state]?.(store, row).catch(() => null);
+    const done = await work[row.state]?.(store, row, relays).catch(() => null);
     left += Number(done?.state === row.state);
   }
   return left;
 }
 
 /** Send what is queued, or to be taken back, now and whenever the browser is online again; call what it returns to stop that. */
-export function flushWhenOnline(options: { readonly store?: Store } = {}): () => void {
+export function flushWhenOnline(options: Flushing = {}): () => void {
   const again = (): void => void flush(options).catch(() => 0);
   globalThis.addEventListener?.("online", again);
   again();

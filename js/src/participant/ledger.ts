@@ -58,6 +58,10 @@ export interface Drawn {
   readonly earlier?: readonly Sent[];
   /** What a queued answer is sent with, where the survey asks for it. */
   readonly ticket?: string;
+  /** The address of the relay that it goes through; without one, it goes to the collector directly. */
+  readonly relay?: string;
+  /** When it may be sent, where that is not at once: a time that was drawn at random, in UTC. */
+  readonly due?: string;
 }
 
 /** One answer: what it costs, and what is repeated. Never the truth. */

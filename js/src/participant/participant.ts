@@ -209,7 +209,8 @@ export class Participant {
       if (!stored || repeated) return [null, stored];
       const { key, batch, earlier: before = [] } = stored;
       const earlier = [{ key, batch }, ...before].slice(0, MAX_EARLIER);
-      const renewed = { ...stored, ...(await this.#drawn(basis, value)), earlier, ticket: undefined };
+      const drawn = await this.#drawn(basis, value);
+      const renewed = { ...stored, ...drawn, earlier, ticket: undefined, due: undefined }; // by the same relay, if any
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });
     if (!row) return null;

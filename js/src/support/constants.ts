@@ -101,3 +101,15 @@ export const MAX_JSON = 1 << 25;
 
 /** What a collector answers that may act on a repetition. */
 export const RETRY_STATUSES = [408, 429, 502, 503, 504];
+
+/** The sizes that messages through a relay are filled up to, in bytes. */
+export const MESSAGE_SIZES = [1024, 4096, 16384, 65536];
+
+/** The most bytes of a gateway's keys. */
+export const MAX_KEYS_BYTES = 4096;
+
+/** The most bytes of a reply through a relay. */
+export const MAX_REPLY_BYTES = 65568;
+
+/** The headers of requests that go through a relay. */
+export const RELAYED_HEADERS = ["content-type", "idempotency-key", "fldp-ticket"];

@@ -42,13 +42,15 @@ export interface Collect {
   readonly derive?: true;
   /** How often a person may answer: daily from what was kept the first time, weekly or monthly; left out: once. */
   readonly repeat?: "daily" | "weekly" | "monthly";
+  /** Whether reports come through a relay only; left out where they need not. */
+  readonly oblivious?: true;
   /** How many more reports it takes before those who read see them; left out where they see every report. */
   readonly release?: number;
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
-const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release"];
-const DEFAULTS: readonly unknown[] = ["once", false]; // of repeat and derive, which are then left out
+const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release", "oblivious"];
+const DEFAULTS: readonly unknown[] = ["once", false]; // of repeat, derive and oblivious, which are then left out
 
 function require(good: unknown, name: string, rule: string, value: unknown): asserts good {
   if (!good) throw fail("survey", name, rule, value);
@@ -98,8 +100,9 @@ function sizeOf(fields: Fields): unknown {
 function checkCollect(fields: Fields, oracle: Oracle): Collect {
   const given = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
   for (const [rule, value] of given) {
+    const collects: Fields = { ...oracle.collects, oblivious: true };
     const isPeriod = rule === "repeat" && (value === "weekly" || value === "monthly");
-    const isKept = rule in COLLECT || rule === "release" || isPeriod || oracle.collects[rule] === value;
+    const isKept = rule in COLLECT || rule === "release" || isPeriod || collects[rule] === value;
     require(isKept, `collect.${rule}`, "one the oracle allows", value);
   }
   const collect: Collect = { ...COLLECT, ...Object.fromEntries(given) };

@@ -16,13 +16,16 @@ app.add_typer(gateway, name="gateway")
 
 @app.command()
 def relay(
-    to: Annotated[str, typer.Option("--to", help="The collector's address; it runs with --ohttp.")],
+    to: Annotated[str, typer.Option("--to", help="The collector's address; it runs with --ohttp true.")],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8081,
     hold: Annotated[
         float, typer.Option(min=0, max=60, help="Seconds: each request waits a random time up to this.")
     ] = 5.0,
     rate: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 is no limit.")] = 1.0,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Serve the page on which people answer, at /s/#NAME, from here.")
+    ] = False,
     tls_certificate: Annotated[Path | None, typer.Option(help="A PEM file: the certificate and its chain.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="A PEM file: the key of the certificate.")] = None,
     trusted_proxies: Annotated[str, typer.Option(help="Proxies before it whose X-Forwarded-For is believed.")] = "",
@@ -45,7 +48,7 @@ def relay(
         ) from None
     if (tls_certificate is None) != (tls_key is None):
         raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
-    settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies)
+    settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies, pages=pages)
     server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
     server.exit_now()
 

@@ -6,6 +6,7 @@ there it never waits for anything but what blocks by itself.
 
 import functools
 import io
+import random
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -36,7 +37,7 @@ from fldp.support.atomic_files import open_output
 from fldp.support.canonical_json import Json
 from fldp.support.identifiers import SURVEY_NAME, VERSION
 from fldp.support.progress import Progress, ignore
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, number
 from fldp.survey.survey import Survey, SurveyError
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_DELAY = number(0, 7 * 86_400)  # seconds
+_chance = random.SystemRandom()
 
 AnySurvey = Survey | Published | str  # as it is, as ``survey()`` returned it, or its version or name
 
@@ -284,6 +288,7 @@ class Operations:
         otherwise: str | None = None,
         confirm: Confirm | None = None,
         ticket: str | None = None,
+        delay: float = 0.0,
     ) -> Answer:
         """Answer a survey, by its name or as it is, for a person; what was answered before is sent again as it was.
 
@@ -295,8 +300,12 @@ class Operations:
         refused, whatever the answer is. An answer outside of ``labels`` is a ``DomainError`` before anything is asked.
         One that the survey lacks is drawn as ``otherwise``, or else at random, as ``Participant.answer`` has it: what
         the collector sees of a call never depends on the answer but through the mechanism.
+
+        With ``delay``, what was drawn and stored is sent after a random time of up to so many seconds, so that the
+        moment tells less about who sends.
         """
         name, wanted = _wanted(survey, version)
+        longest = _DELAY("Client", "delay", delay)
         own = Choice.of(label, labels=labels, otherwise=otherwise).labels  # the program's mistakes: nothing is asked
         self._checked_ticket(ticket)
         request = requests.asking("survey", requests.survey_name(name), version=wanted)
@@ -314,6 +323,8 @@ class Operations:
             answer = await work(lambda: asked(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
+        if longest:
+            await self._line.transport.pause(_chance.uniform(0, longest))
         await self._post(offered, UploadPart(0, 1, answer.report, answer.key), ticket, token=submit == "token")
         return answer
 

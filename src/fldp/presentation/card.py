@@ -13,6 +13,7 @@ from typing import Any
 from fldp.oracles.base.oracle import Following, Oracle
 from fldp.oracles.crowd import Shuffled
 from fldp.presentation.card_text import Section, mean_left, sections, title
+from fldp.presentation.parties import Rows
 from fldp.presentation.plot import FAINT, INK, Axes, Figure, colour_of, figure, figures, literal, save
 from fldp.privacy.elimination_attack import Repeats
 from fldp.privacy.notions import declared
@@ -34,7 +35,7 @@ def as_text(card: Card, width: int = 88) -> str:
 
 
 def _wrapped(section: Section, width: int) -> list[str]:
-    return [part for line in section.lines for part in textwrap.wrap(f"  {line}", width, subsequent_indent="  ")]
+    return [part for line in section.spoken for part in textwrap.wrap(f"  {line}", width, subsequent_indent="  ")]
 
 
 def as_json(card: Card) -> str:
@@ -67,7 +68,7 @@ def facts(card: Card) -> dict[str, Json]:
         "decoders": [_deal_facts(deal) for deal in card.deals],
         "crowd": None if card.crowd is None else crowd_facts(card.crowd),
         **_following_facts(card.oracle),
-        "words": {section.heading: list(section.lines) for section in sections(card)},
+        "words": {section.heading: list(section.spoken) for section in sections(card)},
     }
 
 
@@ -121,6 +122,8 @@ body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem aut
 h1 {{ font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }}
 h2 {{ font-size: 1rem; margin: 1.4rem 0 0.2rem; }}
 p {{ margin: 0.2rem 0; }}
+table {{ width: 100%; border-collapse: collapse; font-size: 0.9rem; }}
+th, td {{ padding: 0.3rem 0.5rem 0.3rem 0; border-bottom: 1px solid GrayText; text-align: left; vertical-align: top; }}
 figure {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); margin: 1.6rem 0;
   background: #fff; border-radius: 6px; padding: 0.5rem; }}
 svg {{ width: 100%; height: auto; }}
@@ -150,9 +153,22 @@ def as_html(card: Card) -> str:
 def _body(card: Card, heading: str) -> str:
     return "\n".join(
         f"<{heading}>{escape(section.heading)}</{heading}>\n"
+        + _table(section.table)
         + "\n".join(f"<p>{escape(line)}</p>" for line in section.lines)
         for section in sections(card)
     )
+
+
+def _table(rows: Rows) -> str:
+    """Return a table; its first row and its first column are headings."""
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in rows[0])
+    lines = (
+        f'<tr><th scope="row">{escape(who)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for who, *cells in rows[1:]
+    )
+    return f"<table>\n<tr>{head}</tr>\n" + "\n".join(lines) + "\n</table>\n"
 
 
 def as_fragment(card: Card) -> str:

@@ -7,6 +7,7 @@ from math import exp, expm1
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Following, lasting_epsilon
 from fldp.oracles.crowd import Shuffled, stands_out
+from fldp.presentation.parties import Rows, beside, spoken, who_sees
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
 from fldp.support.exact_numbers import decimal, number_text, share_text
@@ -18,10 +19,16 @@ _PERIODS = {"weekly": ("week", 52), "monthly": ("month", 12)}  # and how many of
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and the lines below it."""
+    """A heading and the lines below it; where there is a table, it stands before them."""
 
     heading: str
     lines: tuple[str, ...]
+    table: Rows = ()
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """All of it as lines."""
+        return (*spoken(self.table), *self.lines)
 
 
 def title(card: Card) -> str:
@@ -43,6 +50,8 @@ def sections(card: Card) -> list[Section]:
     ]
     told = _in_a_crowd(card)
     always += [Section("If only totals are published", told)] if told else []
+    if card.survey is not None:
+        always.append(Section("Who sees what", beside(card.survey), who_sees(card.survey)))
     if card.first:
         return always
     if card.oracle.eta < 1:

@@ -22,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 from fldp.client.address import Address
 from fldp.collector.config.proxies import Network, sender
 from fldp.oblivious import ohttp
+from fldp.relay.pages import page_routes
 from fldp.relay.rates import Rates
 from fldp.support.identifiers import SURVEY_NAME
 
@@ -31,7 +32,7 @@ STALE_SECONDS = 60.0  # or so often, where the collector refuses requests: its k
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 _BODY_SECONDS = 20.0
 _PASSED_ON = ("content-type", "retry-after")
-_CORS = {"Access-Control-Allow-Origin": "*"}
+_CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After"}
 _PREFLIGHT = _CORS | {
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Allow-Headers": "content-type",
@@ -43,12 +44,13 @@ _chance = random.SystemRandom()
 
 @dataclass(frozen=True)
 class RelaySettings:
-    """What a relay does: for which collector, how long it holds requests, how many it takes."""
+    """What a relay does: for which collector, how long it holds requests, how many it takes, whether it has pages."""
 
     to: Address
     hold: float = 5.0
     rate: float = 1.0
     max_held: int = 10_000
+    pages: bool = False
     trusted_proxies: Sequence[Network] = ()
 
 
@@ -71,6 +73,7 @@ class Relay:
             Route("/keys", self._hand_out, methods=["GET", "OPTIONS"]),
             Route("/surveys/{name}", self._mirror, methods=["GET", "OPTIONS"]),
             Route("/healthz", self._healthy, methods=["GET"]),
+            *(page_routes(settings.to) if settings.pages else ()),
         ]
         self._router = Router(routes, redirect_slashes=False)
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from fldp import wire
 from fldp.collector.http.middleware import HEADERS
-from fldp.collector.routes.pages import policy
+from fldp.collector.http.page_files import policy
 from fldp.interface.openapi import document
 from fldp.interface.operations import OPERATIONS
 from fldp.oblivious import ohttp

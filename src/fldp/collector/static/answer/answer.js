@@ -1,15 +1,16 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
 
-import { BudgetError, CollectorError, flush, load, number, participant, search } from "../fldp.js";
+import { BudgetError, CollectorError, flush } from "../fldp.js";
 import { card } from "../shared/card.js";
 import { ask, element, list, mainOf, notice, panel, present } from "../shared/dom.js";
 import { refusal as limitOf } from "../shared/limits.js";
-import { oraclesOf } from "../shared/oracles.js";
 import { concerned } from "../shared/treatment.js";
 import { choices } from "./choices.js";
 import { explain } from "./explain.js";
 import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { guessed, learned, privacyCard } from "./learned.js";
+import { parties } from "./parties.js";
+import { fetched, hasNewKeys, isRelayed, nameHere, personFor, relays } from "./place.js";
 import { en } from "./texts/en.js";
 import { textsOf } from "./texts/texts.js";
 import { askedVersion, forgetTicket, takeTicket } from "./ticket.js";
@@ -19,8 +20,7 @@ import { askedVersion, forgetTicket, takeTicket } from "./ticket.js";
 /** @import { Explanation } from "./explain.js" */
 
 const main = mainOf();
-const collector = new URL("..", location.href).href;
-const name = location.pathname.split("/").pop() ?? "";
+const name = nameHere();
 let ticket = takeTicket();
 let version = askedVersion();
 let words = en; // those of the survey, once it is known
@@ -68,9 +68,9 @@ function failure(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, oraclesOf, { ...(version && { version }), search, number });
+  const survey = await fetched(name, version);
   speak(survey);
-  const person = participant(survey);
+  const person = personFor(survey);
   const before = await person.recall();
   const reason = refusal(survey);
   if (before && !(await person.isDue())) await showReport(survey, person, before, null);
@@ -98,6 +98,7 @@ function refusal({ state, collect, questions }) {
   if (state === "scheduled") return words.scheduled(String(collect.opens));
   if (state !== "open") return words.closed;
   if (collect.submit === "token") return words.programs;
+  if (collect.oblivious && !isRelayed) return words.relayOnly;
   return collect.submit === "ticket" && !ticket ? words.personal : null;
 }
 
@@ -131,10 +132,19 @@ async function showQuestion(survey, person) {
     survey.description ? element("p", {}, survey.description) : null,
     await limitNotice(survey),
     anewNotice(survey),
-    notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
+    notice(
+      isExposing(survey) ? "warn" : "",
+      element("p", {}, isExposing(survey) ? words.exposing : words.protected),
+      isRelayed ? element("p", {}, words.relayed) : null,
+    ),
     isFollowing(survey) ? notice("", element("p", {}, words.following)) : null,
+    hasNewKeys() ? notice("warn", element("p", {}, words.newKeys)) : null,
     form,
-    details(privacyCard(card(survey.oracle, words.card), told, words.card), versionLine(survey)),
+    details(
+      privacyCard(card(survey.oracle, words.card), told, words.card),
+      parties(words.parties),
+      versionLine(survey),
+    ),
   );
 }
 
@@ -171,7 +181,7 @@ const isExposing = ({ oracle }) => oracle.anonymity < 2;
  *
  * @param {Survey} survey
  */
-const allowing = (survey) => participant(survey, { limits: { minAnonymity: 1 } });
+const allowing = (survey) => personFor(survey, { limits: { minAnonymity: 1 } });
 
 /**
  * Ask for that, before there is an answer: whether somebody agrees must not depend on it.
@@ -250,6 +260,7 @@ const report = (survey, batch) => [
   element("p", {}, reportText(survey)),
   bytes(batch),
   numbers(survey),
+  parties(words.parties),
   versionLine(survey),
 ];
 
@@ -395,13 +406,14 @@ const versionLine = ({ version }) =>
 /** Send what is queued or take it back, now that there may be a connection, and show that it was done. */
 async function resume() {
   const waited = waitsFor;
-  if (!waited || (await flush()) !== 0) return;
+  if (!waited || (await flush({ relays })) !== 0) return;
   if (waited === "queued") tellSent(name);
   await start();
 }
 
 /** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */
 function arrive() {
+  if (nameHere() !== name) return location.reload();
   const before = ticket + version;
   ticket = takeTicket();
   version = askedVersion();

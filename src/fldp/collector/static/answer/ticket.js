@@ -1,5 +1,8 @@
 // The ticket of a personal link: it leaves the address at once, and stays with the tab until it is spent.
-const TICKET_KEY = `fldp-ticket ${location.pathname}`;
+import { isRelayed, nameHere } from "./place.js";
+
+const HERE = location.pathname + (isRelayed ? `#${nameHere()}` : "");
+const TICKET_KEY = `fldp-ticket ${HERE}`;
 
 /** @type {string | undefined} */
 let held; // where the browser refuses storage, this page alone knows it
@@ -23,9 +26,11 @@ export function takeTicket() {
   const asked = new URLSearchParams(location.hash.slice(1));
   const brought = asked.get("ticket");
   if (!brought) return held ?? stored((storage) => storage.getItem(TICKET_KEY)) ?? undefined;
-  asked.delete("ticket");
-  const rest = asked.toString();
-  history.replaceState(null, "", location.pathname + location.search + (rest && `#${rest}`));
+  const rest = location.hash
+    .slice(1)
+    .split("&")
+    .filter((part) => !part.startsWith("ticket="));
+  history.replaceState(null, "", location.pathname + location.search + (rest.length ? `#${rest.join("&")}` : ""));
   stored((storage) => storage.setItem(TICKET_KEY, brought));
   held = brought;
   return brought;

@@ -24,6 +24,9 @@ export const de = {
     "Ihre Antwort bleibt hier. Gesendet wird eine vom Zufall veränderte Fassung, und Sie sehen sie, bevor sie gesendet wird.",
   exposing:
     "Gesendet wird ein Bericht, der zufällig aus Ihrer Antwort gezogen wird, und er kann Ihre Antwort nennen. Sie sehen ihn vorher.",
+  relayed: "Ihr Bericht geht über einen Vermittler: Der Server, der ihn liest, sieht nicht, von wem er kommt.",
+  newKeys:
+    "Der Server hat seine Schlüssel innerhalb eines Tages gewechselt, was selten ist. Wer Sie mit Hilfe des Vermittlers am Schlüssel erkennen wollte, täte das auch.",
   answer: "Ihre Antwort",
   seeReport: "Meinen Bericht ansehen",
   search: "In den Antworten suchen",
@@ -146,6 +149,8 @@ export const de = {
   scheduled: (time) => `Diese Umfrage ist noch nicht offen. Sie beginnt um ${time}.`,
   closed: "Diese Umfrage ist geschlossen. Sie nimmt keine Antworten mehr an.",
   programs: "Diese Umfrage wird von Programmen beantwortet, nicht auf dieser Seite.",
+  relayOnly:
+    "Diese Umfrage wird nur über einen Vermittler beantwortet, damit der Server nicht sieht, wer antwortet. Öffnen Sie den Link zum Vermittler.",
   personal: "Für diese Umfrage brauchen Sie einen persönlichen Link. Öffnen Sie den, der Ihnen geschickt wurde.",
   tooMuch: "Diese Umfrage verlangt mehr, als Ihr Gerät preisgibt. Deshalb kann sie hier nicht beantwortet werden.",
   notAnswered: "Nicht beantwortet",
@@ -157,6 +162,33 @@ export const de = {
   toProtect: "Diese Umfrage wurde nicht beantwortet, um Sie zu schützen.",
   missing: "Diese Umfrage gibt es hier nicht. Die Adresse kann falsch sein, oder die Umfrage wurde gelöscht.",
   failed: "Das hat nicht geklappt. Es wurde nichts gesendet.",
+  parties: {
+    title: "Wer was sieht",
+    columns: ["Wer", "Ihre Adresse, die Zeit", "Welche Umfrage", "Ihr Bericht"],
+    relayed: {
+      rows: [
+        ["Ihr Netz", "dass Sie einen Vermittler nutzen, und wann", "nein", "nein"],
+        ["Der Vermittler", "ja", "nein", "nein"],
+        ["Der Server", "die Adresse des Vermittlers, wann der Bericht ankommt", "ja", "ja"],
+        ["Vermittler und Server zusammen", "ja", "ja", "ja"],
+      ],
+      notes: [
+        "Auch diese Seite kam vom Vermittler. Wenn die Betreiber von Vermittler und Server zusammenarbeiten, wissen sie all das.",
+        "Der Vermittler verbirgt Sie unter denen, die in derselben Zeit senden. Wer in einer Stunde der Einzige ist, kann an der Zeit erkannt werden.",
+        "Was der Bericht über Ihre Antwort sagt, ist für alle gleich, die ihn lesen.",
+      ],
+    },
+    direct: {
+      rows: [
+        ["Ihr Netz", "dass Sie diesen Server besuchen, und wann", "nein", "nein"],
+        ["Der Server", "ja; er verspricht, sie nicht zu behalten", "ja", "ja"],
+      ],
+      notes: [
+        "Diese Seite kam vom Server, der dabei auch Ihre Adresse sah.",
+        "Was der Bericht über Ihre Antwort sagt, ist für alle gleich, die ihn lesen.",
+      ],
+    },
+  },
   card: {
     title: "Was ein Bericht preisgibt",
     certain: "Mit Sicherheit",

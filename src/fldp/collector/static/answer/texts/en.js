@@ -11,6 +11,9 @@ export const en = {
   protected: "Your answer stays here. We send a randomised version of it, and you see it first.",
   exposing:
     "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.",
+  relayed: "Your report goes through a relay: the collector that reads it does not see who sends it.",
+  newKeys:
+    "The collector has replaced its keys within a day, which is rare. Somebody who wants to know you by your key would do so, too, with the relay's help.",
   answer: "Your answer",
   seeReport: "See my report",
   search: "Search the answers",
@@ -142,6 +145,8 @@ export const en = {
   scheduled: (time) => `This survey is not open yet. It opens at ${time}.`,
   closed: "This survey is closed. It takes no more answers.",
   programs: "This survey is answered by programs, not on this page.",
+  relayOnly:
+    "This survey is answered through a relay only, so that its collector does not see who answers. Open the link to the relay.",
   personal: "This survey needs a personal link. Open the one that you were sent.",
   tooMuch: "This survey asks for more than your device gives away, so it cannot be answered here.",
   notAnswered: "Not answered",
@@ -152,6 +157,34 @@ export const en = {
   toProtect: "This survey was not answered, to protect you.",
   missing: "There is no such survey here. The address may be wrong, or the survey was deleted.",
   failed: "This did not work. Nothing was sent.",
+  // Who sees what of a report, on its way.
+  parties: {
+    title: "Who sees what",
+    columns: ["Who", "Your address, the time", "Which survey", "Your report"],
+    relayed: {
+      rows: [
+        ["Your network", "that you use a relay, and when", "no", "no"],
+        ["The relay", "yes", "no", "no"],
+        ["The collector", "the relay’s address, when it arrives", "yes", "yes"],
+        ["Relay and collector together", "yes", "yes", "yes"],
+      ],
+      notes: [
+        "This page, too, came from the relay. If its operator and the collector’s work together, they know all of this.",
+        "The relay hides you among those who send in the same while. Who is the only one within an hour can be known by the time.",
+        "What the report says of your answer is the same for everybody who reads it.",
+      ],
+    },
+    direct: {
+      rows: [
+        ["Your network", "that you visit this collector, and when", "no", "no"],
+        ["The collector", "yes; it promises not to keep them", "yes", "yes"],
+      ],
+      notes: [
+        "This page came from the collector, which saw your address then, too.",
+        "What the report says of your answer is the same for everybody who reads it.",
+      ],
+    },
+  },
   // The card: what any report gives away.
   card: {
     title: "What a report gives away",

@@ -1,0 +1,39 @@
+// Who sees what of a report, on the way that it takes from here.
+import { element } from "../shared/dom.js";
+import { isRelayed } from "./place.js";
+
+/** @import { Texts } from "./texts/en.js" */
+
+/**
+ * Make the table, and what it does not show.
+ *
+ * @param {Texts["parties"]} words
+ */
+export function parties({ title, columns, relayed, direct }) {
+  const { rows, notes } = isRelayed ? relayed : direct;
+  const head = element(
+    "tr",
+    {},
+    columns.map((column) => element("th", { scope: "col" }, column)),
+  );
+  const lines = rows.map(([who, ...cells]) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, who),
+      cells.map((cell) => element("td", {}, cell)),
+    ),
+  );
+  return element(
+    "section",
+    { class: "panel", "aria-labelledby": "parties" },
+    element("h2", { id: "parties" }, title),
+    element(
+      "table",
+      { class: "parties", "aria-labelledby": "parties" },
+      element("thead", {}, head),
+      element("tbody", {}, lines),
+    ),
+    notes.map((note) => element("p", { class: "small" }, note)),
+  );
+}

@@ -1,0 +1,51 @@
+"""Who sees what of a report, on the way that it takes: the table of the card. The answer page has the same."""
+
+from collections.abc import Sequence
+
+from fldp.survey.survey import Survey
+
+Rows = tuple[tuple[str, ...], ...]  # the first has the headings of the columns
+
+_COLUMNS = ("who", "your address, the time", "which survey", "your report")
+_DIRECT: Rows = (
+    _COLUMNS,
+    ("your network", "that you visit this collector, and when", "no", "no"),
+    ("the collector", "yes; it promises not to keep them", "yes", "yes"),
+)
+_RELAYED: Rows = (
+    _COLUMNS,
+    ("your network", "that you use a relay, and when", "no", "no"),
+    ("the relay", "yes", "no", "no"),
+    ("the collector", "the relay's address, when it arrives", "yes", "yes"),
+    ("relay and collector together", "yes", "yes", "yes"),
+)
+_SAME = "What the report says of your answer is the same for everybody who reads it."
+_ALONE = (
+    "A relay hides you among those who send in the same while. Who is the only one within an hour can be known by "
+    "the time."
+)
+
+
+def who_sees(survey: Survey) -> Rows:
+    """Return the table for the way that the reports of a survey take: by a relay where it demands one."""
+    return _RELAYED if survey.needs_relay else _DIRECT
+
+
+def beside(survey: Survey) -> tuple[str, ...]:
+    """Return what the table does not show."""
+    if survey.needs_relay:
+        return ("If the operators of relay and collector work together, they know all of this.", _ALONE, _SAME)
+    return ("A client that sends through a relay hides your address from the collector.", _SAME)
+
+
+def spoken(rows: Rows) -> tuple[str, ...]:
+    """Return the rows as lines, for where there is no table.
+
+    >>> spoken((("who", "which survey", "your report"), ("the relay", "no", "no")))
+    ('The relay: which survey: no; your report: no.',)
+    """
+    return tuple(f"{who[0].upper()}{who[1:]}: {_cells(rows[0][1:], cells)}." for who, *cells in rows[1:])
+
+
+def _cells(columns: Sequence[str], cells: Sequence[str]) -> str:
+    return "; ".join(f"{column}: {cell}" for column, cell in zip(columns, cells, strict=True))

@@ -1,0 +1,51 @@
+"""A relay that is killed in the middle of requests, again and again: nothing is lost, and nothing counts twice."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fldp.client import Client, derived_key
+from support.collector_server import Server, specification
+from support.ports import free_port
+from support.relays import start_relay
+
+SENDERS, EACH, KILLS = 3, 12, 2
+
+
+@pytest.fixture
+def collector(tmp_path):
+    made = Server(tmp_path, ohttp="true")
+    yield made
+    assert made.stop() == 0
+
+
+def test_nothing_is_lost_and_nothing_counts_twice(collector):
+    survey = collector.publish(specification(minimum=1))
+    reports = survey.privatize([survey.label(0)] * SENDERS * EACH, rng=4)
+    port, progress = free_port(), threading.Semaphore(0)
+    options = ("--hold", "0.2")  # most of the time a request is held, so a kill meets some
+
+    def send(number):
+        address = f"http://127.0.0.1:{port}"
+        with Client(collector.url, relay=address, retries=1000, patience=0.3, timeout=20) as client:
+            for place in range(number * EACH, (number + 1) * EACH):
+                assert client.send(reports[place : place + 1], survey, key=derived_key("killed", place)) == 1
+                progress.release()
+
+    process = start_relay(collector.url, *options, port=port)
+    try:
+        with ThreadPoolExecutor(SENDERS) as pool:
+            sent = pool.map(send, range(SENDERS))
+            for _ in range(KILLS):
+                for _ in range(SENDERS * 3):
+                    assert progress.acquire(timeout=120)
+                process.kill()
+                process.communicate()
+                process = start_relay(collector.url, *options, port=port)
+            list(sent)
+    finally:
+        process.kill()
+        process.communicate()
+    with Client(collector.url, collector.token) as client:
+        assert client.tally(survey) == survey.oracle.tally(reports)

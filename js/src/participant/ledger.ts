@@ -1,6 +1,6 @@
 /** Ledger: all answers of a person as one text, and whether one more is within the person's limits. */
 
-import type { Report } from "../oracles/base/oracle.js";
+import type { Chance, Report } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
 import { MAX_LISTED } from "../support/constants.js";
 import { FldpError } from "../support/errors.js";
@@ -55,6 +55,8 @@ export type Refusals = Readonly<Record<string, number>>;
 interface Book {
   readonly answers: readonly Row[];
   readonly refusals?: Refusals;
+  /** Of surveys that ask less; a ledger without any has none. */
+  readonly chances?: readonly Chance[];
 }
 
 const damaged = (): FldpError => new FldpError("participant: the ledger is damaged; restore a copy");
@@ -123,12 +125,12 @@ export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: Full
 /** Change the ledger in a store by replacing it as a whole, as often as others come in between; null changes nothing. */
 export async function change<T>(
   store: Store,
-  step: (rows: readonly Row[], refusals?: Refusals) => Promise<[Partial<Book> | null, T]>,
+  step: (rows: readonly Row[], refusals?: Refusals, chances?: readonly Chance[]) => Promise<[Partial<Book> | null, T]>,
 ): Promise<T> {
   for (;;) {
     const before = await store.read();
     const book = readLedger(before);
-    const [changes, result] = await step(book.answers, book.refusals);
+    const [changes, result] = await step(book.answers, book.refusals, book.chances);
     if (!changes || (await store.replace(before, JSON.stringify({ format: FORMAT, ...book, ...changes }))))
       return result;
   }

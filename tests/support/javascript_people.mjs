@@ -1,6 +1,14 @@
 // People who answer a survey of a real collector: node javascript_people.mjs, with a JSON object on standard input.
 // Each person has a device of their own, answers, forgets that it was sent, and sends it again.
-import { every, FldpError, flush, load, memoryStore, participant } from "../../src/fldp/collector/static/fldp.js";
+import {
+  every,
+  FldpError,
+  flush,
+  load,
+  memoryStore,
+  number,
+  participant,
+} from "../../src/fldp/collector/static/fldp.js";
 
 let text = "";
 for await (const part of process.stdin) text += part;
@@ -8,7 +16,7 @@ const { url, name, people } = JSON.parse(text);
 
 async function person({ label, ticket }) {
   try {
-    const survey = await load(url, name, every);
+    const survey = await load(url, name, every, { number });
     const store = memoryStore();
     const first = await participant(survey, { store }).answer(label, { ticket });
     const before = await store.read();

@@ -22,8 +22,8 @@ _OF_QUESTIONS = {"tables"}
 _REASON = "the views, weights and base with the least error of all tables that are wanted"
 _DOMAINS = {"domain_size", "labels", "domain", "questions"}
 _RULE = (
-    f"users, epsilon and one of domain_size, labels, domain = {STRINGS!r} or questions; beside values eta, sensitive, "
-    "budgets or distance, beside strings epsilon_permanent, beside questions tables"
+    f"users, epsilon and one of domain_size, labels, domain = {STRINGS!r} or questions; "
+    "values: eta, sensitive, budgets, distance; strings: epsilon_permanent; questions: tables"
 )
 
 

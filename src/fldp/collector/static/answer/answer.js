@@ -343,7 +343,7 @@ function status(survey, { state }, isEarlier) {
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",
-    element("p", {}, isEarlier ? earlier : words.drawn),
+    element("p", {}, isEarlier ? earlier : survey.questions ? words.drawnSeveral : words.drawn),
     reason ? element("p", {}, reason) : null,
   );
 }

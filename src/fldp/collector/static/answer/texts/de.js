@@ -86,6 +86,7 @@ export const de = {
     "Sie wird nicht gesendet und nicht aufbewahrt. Was hier aufbewahrt wird, wurde einmal zufällig aus ihr gezogen; daraus werden die Berichte aller Tage gezogen.",
   learned: "Was man daraus erfahren kann",
   drawn: "Er wurde einmal zufällig aus Ihrer Antwort gezogen: Zurückgehen würde ihn nicht ändern.",
+  drawnSeveral: "Er wurde einmal zufällig aus Ihren Antworten gezogen: Zurückgehen würde ihn nicht ändern.",
   repeated:
     "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt nur diesen einen.",
   renewed:

@@ -81,6 +81,7 @@ export const en = {
     "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that.",
   learned: "What anybody can learn from it",
   drawn: "It was drawn at random from your answer, once: going back would not change it.",
+  drawnSeveral: "It was drawn at random from your answers, once: going back would not change it.",
   repeated: "This report was drawn before, on an earlier visit or in another tab. There is only ever one.",
   renewed:
     "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.",

@@ -265,7 +265,8 @@ export class Sampled extends Oracle {
       const drawn = known ?? wordOf(randomWords(1), 0).toString(16).padStart(16, "0");
       return [known === undefined ? { chances: [...chances, { origin, version, word: drawn }] } : null, drawn];
     });
-    if (!/^[0-9a-f]{16}$/.test(word)) throw new FldpError("participant: the ledger is damaged; restore a copy");
+    if (word.length !== 16 || /[^0-9a-f]/.test(word))
+      throw new FldpError("participant: the ledger is damaged; restore a copy");
     return BigInt(`0x${word}`);
   }
 

@@ -1,7 +1,7 @@
 // Surveys of several questions: the version of Python's tests, records, and one answer for all questions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { every, memoryStore, Participant, Survey } from "../dist/index.js";
+import { decode, every, memoryStore, Participant, Sampled, Survey } from "../dist/index.js";
 
 const SPECIFICATION = {
   format: "fldp-survey-1",
@@ -63,6 +63,57 @@ test("the answers of a record decide the report of a view alone", async () => {
   const reports = [0n, 5n, 9n].map((record) => oracle.perturb(record, words));
   assert.deepEqual(reports[0], reports[1]);
   assert.deepEqual(reports[0], reports[2]);
+});
+
+const LESS = {
+  tables: { ask: "drawn" },
+  oracle: { ...SPECIFICATION.oracle, views: [[0], [1], [2]], weights: [1, 1, 1] },
+};
+const ANSWERS = { os: "mac", plan: "yes", level: 3 };
+const only = (names) => Object.fromEntries(names.map((name) => [name, ANSWERS[name]]));
+const namesOf = (asked) => asked.map(({ name }) => name);
+
+test("all questions are asked, unless chance chooses some of them, once", async () => {
+  assert.deepEqual(namesOf(await (await person()).asked()), ["os", "plan", "level"]);
+  const store = memoryStore();
+  const first = namesOf(await new Participant(await survey(LESS), { store }).asked());
+  assert.equal(first.length, 1);
+  for (const _ of Array(5))
+    assert.deepEqual(namesOf(await new Participant(await survey(LESS), { store }).asked()), first);
+  const seen = await Promise.all(Array.from(Array(60), async () => namesOf(await (await person(LESS)).asked())[0]));
+  assert.deepEqual([...new Set(seen)].sort(), ["level", "os", "plan"]); // fails once in 10^10
+});
+
+test("the report is about the questions that were asked, and no other needs an answer", async () => {
+  const asks = await survey(LESS);
+  for (const _ of Array(20)) {
+    const answering = new Participant(asks, { store: memoryStore() });
+    const names = namesOf(await answering.asked());
+    const { batch } = await answering.prepare(only(names));
+    const { view } = asks.oracle.split((await decode(batch, [Sampled])).reports[0]);
+    assert.deepEqual(
+      view.questions.map((place) => asks.questions[place].name),
+      names,
+    );
+    const missing = new Participant(asks, { store: memoryStore() });
+    if (namesOf(await missing.asked())[0] !== "os") await assert.rejects(missing.prepare({}), /has no answer/);
+  }
+});
+
+test("a ticket decides which questions are asked", async () => {
+  const collect = { ...SPECIFICATION.collect, submit: "ticket", derive: true };
+  const asks = await survey({ ...LESS, collect });
+  for (const ticket of ["fldp_ticket_a", "fldp_ticket_b", "fldp_ticket_c", "fldp_ticket_d"]) {
+    const answering = new Participant(asks, { store: memoryStore() });
+    const names = namesOf(await answering.asked({ ticket }));
+    const { batch } = await answering.prepare(only(names), { ticket });
+    const { view } = asks.oracle.split((await decode(batch, [Sampled])).reports[0]);
+    assert.deepEqual(
+      view.questions.map((place) => asks.questions[place].name),
+      names,
+    );
+  }
+  await assert.rejects((await person({ ...LESS, collect })).asked(), /a ticket must be given/);
 });
 
 for (const [why, changes] of Object.entries({

@@ -34,6 +34,25 @@ MANY = {
 }
 TEXT = {**specification("text", {"name": "cms", "epsilon": 1.0, "hashes": 64, "width": 64}), "domain": "strings"}
 TEXT.pop("labels")
+SEVERAL = {
+    "name": "several",
+    "title": "Your health",
+    "description": "Your answers help to plan what is needed, where, and for how many people. " * 20 + "Thank you.",
+    "questions": [
+        {"name": "diabetes", "question": DIABETES["question"], "labels": LABELS},
+        {
+            "name": "weight",
+            "question": "How much do you weigh?",
+            "number": {"low": 30, "high": 200, "bins": 8, "unit": "kg", "apart": [80]},
+        },
+        {"name": "illness", "question": "Which illness do you have?", "labels": MANY["labels"], "optional": True},
+        {"name": "height", "question": "How tall are you?", "number": {"low": 0, "high": 250, "bins": 8, "unit": "cm"}},
+        {"name": "mother", "question": "Has your mother been told so?", "labels": LABELS},
+    ],
+    "tables": {"cross": [["diabetes", "weight"]]},
+    "oracle": {"epsilon": 1.0},
+}
+ANSWERS = [(0, "45", "hiv", "9"), (6, "81.25", "zzzz zzzz zzzz zzzz zzzz zzzz", "1" * 60)]
 TYPED = ["d", "hiv", "illness 3", "zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz", "Wi" * 300]
 
 
@@ -321,6 +340,72 @@ def writing(text):
     return play
 
 
+def choose_last(watcher, place):
+    """Go to the last question, choose a label, and look at the field before it once more."""
+    press(watcher, "Tab", "Space", *["ArrowDown"] * place)
+    last = watcher.frame.locator("fieldset").last
+    last.locator(".choice").nth(place).locator(":checked").wait_for(state="attached")
+    watcher.step("chosen at last")
+    press(watcher, "Shift+Tab")
+    watcher.step("back")
+    press(watcher, "Tab")
+    watcher.step("on")
+
+
+def several(answers):
+    """Several questions on one page, answered with the keyboard; and another visit."""
+    place, weight, illness, height = answers
+
+    def write(watcher, field, text):
+        watcher.frame.locator(f"{field}:not([readonly])").wait_for()
+        watcher.page.keyboard.type(text)
+        expect(watcher.frame.locator(field)).to_have_value(text)
+        watcher.step(f"typed into {field}")
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        press(watcher, "Tab")
+        write(watcher, "#q1-number", weight)
+        press(watcher, "Tab")
+        write(watcher, "#q2-search", illness)
+        press(watcher, "Tab")
+        watcher.step("at the choices")
+        press(watcher, "Tab")
+        write(watcher, "#q3-number", height)
+        choose_last(watcher, place // 2)
+        roll(watcher, "answered")
+        submit(watcher)
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+        watcher.reload()
+        opened(watcher)
+        heading(watcher, "Thank you, this was sent")
+        watcher.step("again")
+
+    return play
+
+
+def glimpsed(answers):
+    """Go through several questions, some of them without an answer, where the host shows a part of the frame only."""
+    place, *_ = answers
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        for stop in ("weight", "search", "choices", "height"):
+            press(watcher, "Tab")
+            watcher.step(stop)
+        choose_last(watcher, place // 2)
+        submit(watcher)
+        watcher.step("lacking")
+        press(watcher, "1")
+        watcher.step("typed")
+
+    return play
+
+
 def kept_out(text):
     """Type while the host hides a part of the field."""
 
@@ -453,6 +538,24 @@ def test_no_search_can_be_told_from_another(stage, window):
 def test_no_text_can_be_told_from_another(stage, window):
     stage.publish(TEXT)
     alike(lambda text: stage.visit(TEXT, writing(text), window=window), TYPED)
+
+
+def test_no_answers_to_several_questions_can_be_told_from_others(stage):
+    stage.publish(SEVERAL)
+    alike(lambda answers: stage.visit(SEVERAL, several(answers), window=PHONE), ANSWERS)
+
+
+def test_nor_where_the_host_hides_most_of_several_questions(stage):
+    stage.publish(SEVERAL)
+    alike(lambda answers: stage.visit(SEVERAL, glimpsed(answers), clipped=True), ANSWERS, scrolls=True)
+
+
+def test_a_planted_leak_of_several_answers_is_seen(stage):
+    """Without a place to begin from, the host would follow to where the last answer has scrolled the frame."""
+    planted = ("answer/frame.js", 'if (isFramed && key === "Tab") document.body.scrollTop = 0;', "void key;")
+    stage.publish(SEVERAL)
+    one, other = (stage.visit(SEVERAL, glimpsed(answers), clipped=True, planted=planted) for answers in ANSWERS)
+    assert differences(one, other)
 
 
 @pytest.mark.parametrize("fields", [TEXT, MANY], ids=["text", "search"])

@@ -1,7 +1,15 @@
 // People who answer a survey of a real collector: node javascript_people.mjs, with a JSON object on standard input.
 // Each person has a device of their own, answers, forgets that it was sent, and sends it again.
 // With a relay, all of that goes through it.
-import { every, FldpError, flush, load, memoryStore, participant } from "../../src/fldp/collector/static/fldp.js";
+import {
+  every,
+  FldpError,
+  flush,
+  load,
+  memoryStore,
+  number,
+  participant,
+} from "../../src/fldp/collector/static/fldp.js";
 import { through } from "../../src/fldp/collector/static/fldp_oblivious.js";
 
 let text = "";
@@ -11,7 +19,7 @@ const { url, name, people, ...given } = JSON.parse(text);
 async function person({ label, ticket }) {
   try {
     const relay = given.relay && through(given.relay);
-    const survey = await load(url, name, every, { relay });
+    const survey = await load(url, name, every, { number, relay });
     const store = memoryStore();
     const first = await participant(survey, { store, relay }).answer(label, { ticket });
     const before = await store.read();

@@ -36,7 +36,8 @@ function checked(fields: Fields, { isText, sizeOf, number }: Checks): AskedQuest
   need(fields.number === undefined || (scale && !optional), "questions.number", "one that is answered", fields.number);
   const size = scale?.size ?? given;
   need(Number.isInteger(size) && size > 1 && size <= MAX_ANSWERS, "questions", `2 to ${MAX_ANSWERS} answers`, size);
-  return { name, question, labels, optional, size: size + Number(optional), ...(scale && { scale }) };
+  const pinned = scale ? { ...fields, number: scale.table } : fields;
+  return { name, question, labels, optional, size: size + Number(optional), fields: pinned, ...(scale && { scale }) };
 }
 
 const isNothing = (answer: unknown): boolean => answer === undefined || answer === null || answer === "";
@@ -53,13 +54,14 @@ function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unkno
 
 /**
  * Return the answer to each question as a digit, with one at random for an answer that the survey lacks: a refusal would
- * tell the collector the answer. A question that must be answered and is not is an error, whatever the answers are.
+ * tell the collector the answer. A question that is asked, must be answered and is not, is an error, whatever the answers
+ * are. `places` are those of the questions that are asked.
  */
-export function digitsOf(questions: readonly AskedQuestion[], answers: Answers): number[] {
+export function digitsOf(questions: readonly AskedQuestion[], answers: Answers, places: readonly number[]): number[] {
   if (typeof answers !== "object") throw new DomainError("participant: answer each question (not shown)");
-  return questions.map((asked) => {
+  return questions.map((asked, place) => {
     const instead = uniform(asked.size);
-    if (isNothing(answers?.[asked.name]) && !asked.optional) {
+    if (isNothing(answers?.[asked.name]) && !asked.optional && places.includes(place)) {
       throw new DomainError(`record: question '${asked.name}' has no answer and is not optional`);
     }
     const digit = digitOf(asked, answers?.[asked.name]);

@@ -1,13 +1,16 @@
 /** Sampled: public chance chooses a view of a record of several answers, and the report is about that view. */
 
 import { pack, unpack } from "../data/packing.js";
+import { randomWords } from "../randomness/random.js";
 import { MAX_VALUES } from "../support/constants.js";
-import { fail } from "../support/errors.js";
+import { FldpError, fail } from "../support/errors.js";
 import {
   type Answers,
   type AskedQuestion,
+  type AskingSurvey,
   bitLength,
   type Fields,
+  type Keep,
   Oracle,
   type OracleClass,
   positive,
@@ -16,7 +19,7 @@ import {
   type Value,
   wordOf,
 } from "./base/oracle.js";
-import { deriving } from "./base/ticket_words.js";
+import { deriving, publicWords } from "./base/ticket_words.js";
 import { FWR, HRR } from "./flexible/fwr.js";
 import { GRR } from "./plain/grr.js";
 import { PGR } from "./plain/pgr.js";
@@ -239,8 +242,45 @@ export class Sampled extends Oracle {
     return good ? digits.reduce((record, digit, a) => record * BigInt(this.answers[a]) + BigInt(digit), 0n) : -1n;
   }
 
-  override answered(questions: readonly AskedQuestion[], answers: Answers): bigint {
-    return this.record(digitsOf(questions, answers));
+  override answered(questions: readonly AskedQuestion[], answers: Answers, first?: bigint): bigint {
+    return this.record(digitsOf(questions, answers, this.about(first)));
+  }
+
+  override about(first?: bigint): readonly number[] {
+    return first === undefined ? range(this.answers.length) : this.members[this.#drawn(first)].questions;
+  }
+
+  override async choose(
+    { asksLess, collect, origin, version }: AskingSurvey,
+    ticket: string | undefined,
+    keep: Keep,
+  ): Promise<bigint | undefined> {
+    if (!asksLess) return undefined;
+    if (collect.derive) {
+      if (!ticket) throw fail(this.name, "a ticket", "given", ticket);
+      return wordOf(new DataView((await publicWords(ticket, version, 1)).buffer), 0);
+    }
+    const word = await keep((chances = []) => {
+      const known = chances.find((one) => one.origin === origin && one.version === version)?.word;
+      const drawn = known ?? wordOf(randomWords(1), 0).toString(16).padStart(16, "0");
+      return [known === undefined ? { chances: [...chances, { origin, version, word: drawn }] } : null, drawn];
+    });
+    if (word.length !== 16 || /[^0-9a-f]/.test(word))
+      throw new FldpError("participant: the ledger is damaged; restore a copy");
+    return BigInt(`0x${word}`);
+  }
+
+  override begun(first?: bigint): DataView | undefined {
+    if (first === undefined) return undefined;
+    const words = randomWords(this.words);
+    words.setBigUint64(0, first, true);
+    return words;
+  }
+
+  /** Return the number of the view that a word draws, by multiply-high. */
+  #drawn(word: bigint): number {
+    const place = (word * this.#ends[this.#ends.length - 1]) >> 64n;
+    return this.#ends.findIndex((end) => end > place);
   }
 
   /** Return the answers of a record. */
@@ -259,10 +299,9 @@ export class Sampled extends Oracle {
     return value >= 0 && BigInt(value) < product(this.answers);
   }
 
-  /** The view from word 0 by multiply-high; then the base's report, as bytes, filled up with zeros. */
+  /** The view from word 0; then the base's report, as bytes, filled up with zeros. */
   override perturb(value: Value, words: DataView): Report {
-    const place = (wordOf(words, 0) * this.#ends[this.#ends.length - 1]) >> 64n;
-    const number = this.#ends.findIndex((end) => end > place);
+    const number = this.#drawn(wordOf(words, 0));
     const { oracle, widths, valueIn } = this.members[number];
     const own = new DataView(words.buffer, words.byteOffset + 8, 8 * oracle.words);
     const packed = pack(widths, [[number, ...oracle.perturb(valueIn(this.digits(value)), own)]]);

@@ -5,7 +5,7 @@
  * began: what was spent before lies in that month or in earlier ones.
  */
 
-import type { Report } from "../oracles/base/oracle.js";
+import type { Chance, Report } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
 import { MAX_LISTED } from "../support/constants.js";
 import { FldpError } from "../support/errors.js";
@@ -76,6 +76,8 @@ interface Book {
   readonly born: string;
   readonly answers: readonly Row[];
   readonly refusals?: Refusals;
+  /** Of surveys that ask less; a ledger without any has none. */
+  readonly chances?: readonly Chance[];
 }
 
 const damaged = (): FldpError => new FldpError("participant: the ledger is damaged; restore a copy");

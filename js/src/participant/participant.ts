@@ -9,7 +9,7 @@
  * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
  */
 
-import type { Answers, Report, Value } from "../oracles/base/oracle.js";
+import type { Answers, AskedQuestion, Report, Value } from "../oracles/base/oracle.js";
 import { randomBytes, uniform } from "../randomness/random.js";
 import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
 import { BudgetError, DomainError, fail } from "../support/errors.js";
@@ -133,10 +133,11 @@ export class Participant {
   async prepare(label: string | Answers, sending: Sending = {}): Promise<Answer> {
     const texts = [this.#otherwise, label].filter(this.#allows, this) as string[];
     const { questions, oracle } = this.survey;
-    const record = questions && oracle.answered?.(questions, label as Answers);
+    const first = await this.#chance(sending);
+    const record = questions && oracle.answered?.(questions, label as Answers, first);
     if (!questions && !texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
     try {
-      return await this.#answered(record ?? (await this.#value(texts)), sending);
+      return await this.#answered(record ?? (await this.#value(texts)), sending, first);
     } catch (error) {
       if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
       throw error;
@@ -154,7 +155,24 @@ export class Participant {
     return answers(survey, this.#keeps ? undefined : epochOf(survey.collect.repeat, clock(10)));
   }
 
-  async #answered(value: Value, { confirm, ticket }: Sending): Promise<Answer> {
+  /**
+   * Return the questions to ask, of several: all of them, or where the survey asks less those that chance has chosen. It
+   * chooses once, and that is stored before anybody sees it: who could choose again would answer what they like.
+   */
+  async asked(sending: Sending = {}): Promise<readonly AskedQuestion[]> {
+    const { questions, oracle } = this.survey;
+    const places = oracle.about?.(await this.#chance(sending));
+    return (questions ?? []).filter((_, place) => places?.includes(place));
+  }
+
+  /** Return the first word of the report, where that is drawn before the answers: from the ticket, or kept here. */
+  async #chance({ ticket }: Sending): Promise<bigint | undefined> {
+    return this.survey.oracle.choose?.(this.survey, ticket, (step) =>
+      change(this.store, async (_, { chances }) => step(chances)),
+    );
+  }
+
+  async #answered(value: Value, { confirm, ticket }: Sending, first?: bigint): Promise<Answer> {
     const { survey } = this;
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
@@ -168,7 +186,8 @@ export class Participant {
         if (isAnswered) return [null, true];
         if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
         const basis = survey.collect.repeat && survey.oracle.keep?.(value);
-        return [{ answers: [...rows, { ...blank, ...(await this.#drawn(basis, value, ticket)) }] }, false];
+        const drawn = await this.#drawn(basis, value, ticket, first);
+        return [{ answers: [...rows, { ...blank, ...drawn }] }, false];
       });
       if (repeated !== null) {
         const answer = (await this.recalled(own, value)) as Answer;
@@ -224,12 +243,12 @@ export class Participant {
   }
 
   /** Draw a report of a value, or of what was kept, and return what is stored of it. */
-  async #drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string): Promise<Drawn> {
+  async #drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string, first?: bigint): Promise<Drawn> {
     const { oracle, version, collect } = this.survey;
     const report =
       (basis && oracle.respond?.(basis, value)) ||
       (collect.derive && (await oracle.derive?.(value, version, ticket))) ||
-      oracle.draw(value);
+      oracle.draw(value, oracle.begun?.(first));
     const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
     const batch = hex(await encode(oracle, [report], version));
     const check = await checkOf(key, batch, basis || []);

@@ -148,7 +148,8 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   const rules = checkCollect(collect as Fields, oracle);
   require(!(fields.search && rules.repeat), "collect.repeat", "once in a search", rules.repeat);
   const pinned = scale && { number: scale.table };
-  const specification = { ...fields, ...pinned, format, oracle: description, collect: rules };
+  const asked = questions && { questions: questions.map(({ fields }) => fields) };
+  const specification = { ...fields, ...pinned, ...asked, format, oracle: description, collect: rules };
   return { specification, oracle, round, scale, questions };
 }
 
@@ -205,6 +206,11 @@ export class Survey implements Address {
     const survey = new Survey(parts, { version: computed, state, ...addressOf(url) });
     if ((version ?? computed) === computed) return survey;
     throw new WireError(`survey: the version of ${survey.name} must be ${computed}, got ${shown(version)}`);
+  }
+
+  /** Whether only those of several questions are asked that the report is about, which chance chooses first. */
+  get asksLess(): boolean {
+    return Object(this.specification.tables).ask === "drawn";
   }
 
   /** Return the value of a label, or what is no value. No label is found sooner: the collector orders them. */

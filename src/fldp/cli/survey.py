@@ -37,22 +37,47 @@ def init(
     name: Annotated[str, typer.Option(help="The survey's name.")] = "survey",
     question: Annotated[str, typer.Option(help="The question.")] = "What is your value?",
     epsilon: Annotated[float, typer.Option(help="The epsilon to suggest parameters for.")] = 1.0,
+    questions: Annotated[
+        bool, typer.Option("--questions", help="A question for each column, all in one report.")
+    ] = False,
+    cross: Annotated[str, typer.Option(help="With --questions: see all pairs of them together, or none.")] = "none",
+    users: Annotated[
+        int | None, typer.Option(min=1, help="With --questions: how many people to expect; as many as there are rows.")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write labels that look like identifiers; a survey is public.")
     ] = False,
     output: Output = "-",
 ) -> None:
-    """Write a survey from data: its labels, and an oracle that suits them."""
-    from fldp.survey.draft import draft
-    from fldp.wire.cells import read_cells
+    """Write a survey from data: its labels, and an oracle that suits them.
 
-    text, users = draft(read_cells(values, column), name, question, epsilon, identifiers=force)
+    With --questions every column is a question; one of numbers, more than a dozen of them, is asked as a number.
+    """
+    text, count = (
+        _several(values, name, epsilon, users, cross, force)
+        if questions
+        else _one(values, column, name, question, epsilon, force)
+    )
     if output == "-":
         typer.echo(text, nl=False)
     else:
         with open_output(output) as file:
             file.write(text.encode())
-        note(f"wrote {output}, from {users:,} values")
+        note(f"wrote {output}, from {counted(count, 'row' if questions else 'value')}")
+
+
+def _one(values: str, column: str | None, name: str, question: str, epsilon: float, force: bool) -> tuple[str, int]:
+    from fldp.survey.draft import draft
+    from fldp.wire.cells import read_cells
+
+    return draft(read_cells(values, column), name, question, epsilon, identifiers=force)
+
+
+def _several(values: str, name: str, epsilon: float, users: int | None, cross: str, force: bool) -> tuple[str, int]:
+    from fldp.survey.questions_draft import draft_questions
+    from fldp.wire.record_cells import read_rows
+
+    return draft_questions(read_rows(values), name, epsilon, users=users, cross=cross, identifiers=force)
 
 
 @surveys.command()

@@ -149,12 +149,23 @@ class OracleChoice(Struct, frozen=True, kw_only=True):
     name: str | UnsetType = UNSET
 
 
+Questions = Annotated[
+    list[dict[str, Any]], Meta(description="several questions, in the place of one", min_length=1, max_length=64)
+]
+Crossing = Annotated[dict[str, Any], Meta(description="which of several questions are crossed, and how they are asked")]
+
+
 class SurveySpecification(Body, frozen=True):
     """A survey, as its file says it; what the fields mean is checked by the survey's own rules."""
 
     name: SurveyName
-    question: Annotated[str, Meta(min_length=1, max_length=2000)]
     oracle: OracleChoice
+    question: Annotated[str, Meta(min_length=1, max_length=2000)] | UnsetType = UNSET
+    questions: Questions | UnsetType = UNSET
+    tables: Crossing | UnsetType = UNSET
+    number: Annotated[dict[str, Any], Meta(description="of a number: its range, its cells, its unit")] | UnsetType = (
+        UNSET
+    )
     title: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     topic: SurveyName | UnsetType = UNSET
@@ -178,6 +189,8 @@ class PlanQuestion(SmallBody, frozen=True):
     labels: Labels | UnsetType = UNSET
     domain_size: DomainSize | UnsetType = UNSET
     domain: Domain | UnsetType = UNSET
+    questions: Questions | UnsetType = UNSET
+    tables: Crossing | UnsetType = UNSET
     sensitive: Sensitive | UnsetType = UNSET
     budgets: Budgets | BudgetPairs | UnsetType = UNSET
     distance: Distance | UnsetType = UNSET
@@ -474,6 +487,10 @@ class PlanReply(ReplyModel, frozen=True):
     budgets: list[tuple[int, float]] | UnsetType = UNSET
     distance: str | UnsetType = UNSET
     skipped: dict[str, Any] | UnsetType = UNSET
+    oracle: dict[str, Any] | UnsetType = UNSET
+    bits: Count | UnsetType = UNSET
+    gives_away: str | UnsetType = UNSET
+    views: Rows | UnsetType = UNSET
 
 
 class Tickets(ReplyModel, frozen=True):

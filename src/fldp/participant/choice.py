@@ -21,6 +21,8 @@ from typing import Any
 
 from fldp.data.fingerprints import MAX_BYTES, utf8
 from fldp.errors import DomainError
+from fldp.oracles.sampled import drawn_view
+from fldp.oracles.sampled.sampled import of_questions
 from fldp.support.validation import fail
 from fldp.survey.survey import Survey
 
@@ -41,6 +43,7 @@ class Choice:
     texts: tuple[str, ...] = field(repr=False)
     labels: frozenset[str] | None = None
     answers: Mapping[str, object] | None = field(default=None, repr=False)  # to several questions, by their names
+    word: int | None = field(default=None, repr=False)  # what chose the questions that are asked, where only some are
 
     @classmethod
     def of(
@@ -75,13 +78,18 @@ class Choice:
     def value(self, survey: Survey) -> int | str:
         """Return the value that is perturbed: the same steps for every answer, so that all take the same time."""
         if survey.questions or self.answers is not None:
-            return survey.record(self.answers)
+            return survey.record(self.answers, asked_places(survey, self.word))
         size = survey.domain_size
         value: int | str = secrets.randbelow(size) if size is not None else self.texts[0]
         for text in reversed(self.texts):  # the answer itself comes last, and has the last word
             known = survey.value(text, clamp=True)  # never refused by a range, which the collector chooses
             value = value if known is None else known
         return value
+
+
+def asked_places(survey: Survey, word: int | None) -> tuple[int, ...] | None:
+    """Return the questions that a word asks, by their places; None where all are asked."""
+    return None if word is None else drawn_view.questions_of(of_questions("participant", survey.oracle), word)
 
 
 def _own_labels(labels: Any) -> frozenset[str]:

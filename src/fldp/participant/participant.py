@@ -30,8 +30,10 @@ from fldp.data.reports import Reports
 from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Refreshing, follows
+from fldp.oracles.sampled import drawn_view
+from fldp.oracles.sampled.sampled import of_questions
 from fldp.participant import epochs
-from fldp.participant.choice import Choice
+from fldp.participant.choice import Choice, asked_places
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
 from fldp.participant.past_answers import (
@@ -44,7 +46,7 @@ from fldp.participant.past_answers import (
     with_new_day,
 )
 from fldp.participant.sqlite_store import FileStore
-from fldp.participant.store import RefusalBook, Store, count_refusal, find_answer
+from fldp.participant.store import ChanceBook, RefusalBook, Store, count_refusal, find_answer
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.responder.responder import Responder
 from fldp.support import canonical_json
@@ -126,7 +128,8 @@ class Participant:
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
 
-        To several questions, ``label`` maps their names to answers: one draw, and one epsilon, for all of them.
+        To several questions, ``label`` maps their names to answers: one draw, and one epsilon, for all of them. Where
+        the survey asks less, only those that ``asked`` names need an answer.
 
         A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first. If its
         oracle follows a value that changes (LWR), that is a report of the label which is given first on that day.
@@ -146,10 +149,60 @@ class Participant:
         """
         choice, asker = Choice.of(label, labels=labels, otherwise=otherwise), origin_of(origin)
         try:
-            return self._answer(_checked(survey, version), choice, asker, confirm, ticket)
+            checked = _checked(survey, version)
+            word = self._chance(checked, asker, ticket)
+            return self._answer(checked, replace(choice, word=word), asker, confirm, ticket)
         except (BudgetError, ParameterError, WireError):
             count_refusal(self._store, asker, _today())
             raise
+
+    def asked(
+        self,
+        survey: Survey | Mapping[str, object],
+        *,
+        origin: str,
+        version: str | None = None,
+        ticket: str | None = None,
+    ) -> tuple[str, ...]:
+        """Return the names of the questions to ask: all, or where the survey asks less those that chance has chosen.
+
+        Chance chooses once for a version of a survey and an origin, or the ticket does, and the store keeps that before
+        anybody sees it: who could choose again would answer the questions that they like. It costs nothing.
+
+        >>> from fldp.participant_store import MemoryStore
+        >>> asked = [{"name": name, "question": f"{name}?", "labels": ["no", "yes"]} for name in ("tea", "milk")]
+        >>> fields = {"name": "drinks", "questions": asked, "tables": {"ask": "drawn"}, "oracle": {"epsilon": 1.0}}
+        >>> participant, site = Participant(MemoryStore()), "https://collector.example"
+        >>> names = participant.asked(fields, origin=site)
+        >>> names == participant.asked(fields, origin=site), len(names)
+        (True, 1)
+        >>> participant.answer(fields, dict.fromkeys(names, "yes"), origin=site).repeated
+        False
+        """
+        asker = origin_of(origin)
+        try:
+            checked = _checked(survey, version)
+            places = asked_places(checked, self._chance(checked, asker, ticket))
+        except (ParameterError, WireError):
+            count_refusal(self._store, asker, _today())
+            raise
+        return tuple(each.name for place, each in enumerate(checked.questions) if places is None or place in places)
+
+    def _chance(self, survey: Survey, origin: str, ticket: str | None) -> int | None:
+        """Return the first word of the report where that is drawn before the answers; None where it is not."""
+        if not survey.asks_less:
+            return None
+        _require_ticket(survey, ticket)
+        if survey.derives and ticket:
+            return int(ticket_words.public_words(ticket, survey.version, 1)[0])
+        with self._store.exclusive() as book:
+            if not isinstance(book, ChanceBook):
+                raise fail("participant", "store", "one that keeps chances (fldp.participant_store)", self._store)
+            word = book.chance(origin, survey.version)
+            if word is None:
+                word = drawn_view.draw_word()
+                book.keep_chance(origin, survey.version, word)
+            return word
 
     def _answer(
         self, asked: Survey, choice: Choice, origin: str, confirm: Confirm | None, ticket: str | None
@@ -335,7 +388,7 @@ def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[StoredAn
     value = choice.value(survey)
     if survey.keeps:
         return _renewed(survey, _kept(survey, value), value)
-    answer = StoredAnswer.with_new_key(wire.encode(_privatized(survey, value, ticket), survey.version))
+    answer = StoredAnswer.with_new_key(wire.encode(_privatized(survey, value, ticket, choice.word), survey.version))
     return answer, answer.with_checksum
 
 
@@ -351,9 +404,11 @@ def _refreshing(survey: Survey) -> Refreshing:
     return survey.oracle
 
 
-def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports:
+def _privatized(survey: Survey, value: int | str, ticket: str | None, word: int | None) -> Reports:
     if survey.derives and ticket:
         return ticket_words.privatize(survey.oracle, value, ticket, survey.version)
+    if word is not None:
+        return drawn_view.privatize(of_questions("participant", survey.oracle), int(value), word)
     return survey.oracle.privatize(np.array([value], survey.value_type))
 
 

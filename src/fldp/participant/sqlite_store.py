@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fldp.errors import FldpError, ParameterError
 from fldp.participant import epochs
+from fldp.participant.chances import ChanceFile
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Spent
 from fldp.support.atomic_files import whole_file
@@ -109,6 +110,8 @@ class FileStore:
 
     The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
+
+    Beside it, ``PATH.chances`` has what chance has chosen for surveys that ask only some of their questions.
 
     A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written. It began on
     that day, as far as limits that renew are concerned. ``born`` is the day on which a file that is made began: today,
@@ -208,6 +211,16 @@ class _Rows:
             self._connection.execute(statement)
         self._connection.execute(_BEGIN, (epochs.today(),))
         self._schema = SCHEMA_VERSION
+
+    def chance(self, origin: str, version: str) -> int | None:
+        return self._chances.find(origin, version)
+
+    def keep_chance(self, origin: str, version: str, word: int) -> None:
+        self._chances.add(origin, version, word)
+
+    @property
+    def _chances(self) -> ChanceFile:
+        return ChanceFile(self._path.with_name(f"{self._path.name}.chances"))
 
     def check(self) -> None:
         """Refuse a file whose structure, index or numbers are damaged."""

@@ -3,7 +3,8 @@
 A store has one method. ``exclusive()`` is a block in which nobody else, in no other thread or process, can read or
 change anything. What was added in it is durable when the block ends, and gone if it ends with an exception.
 
-A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none.
+A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none. A book
+that is also a ``ChanceBook`` can answer surveys that ask only the questions that chance has chosen.
 
 A book that is also an ``EpochBook`` keeps an answer for each week or month. With one that is not, surveys that are
 repeated by those are refused. Where answers are charged by the month, its ledger says when it began (``Ledger.born``).
@@ -58,6 +59,17 @@ class EpochBook(Protocol):
 
 
 @runtime_checkable
+class ChanceBook(Protocol):
+    """What a book may add: words that chose which questions of a survey are asked, drawn before anybody saw them."""
+
+    def chance(self, origin: str, version: str) -> int | None:
+        """Return the word of a version of a survey, or None."""
+
+    def keep_chance(self, origin: str, version: str, word: int) -> None:
+        """Store the word of a version of a survey; there is none yet. No answer is in it, and it costs nothing."""
+
+
+@runtime_checkable
 class Store(Protocol):
     """Where answers are kept."""
 
@@ -96,6 +108,7 @@ class MemoryStore:
         day = epochs.today() if born is None else epochs.checked_day("MemoryStore", "born", born)
         self._ledger, self._kept = Ledger(born=day), dict[tuple[str, str, str], bytes]()
         self._refusals: tuple[Refusals, ...] = ()
+        self._chances = dict[tuple[str, str], int]()
 
     @contextmanager
     def exclusive(self) -> "Iterator[_Page]":
@@ -103,9 +116,10 @@ class MemoryStore:
         if os.getpid() != self._process:
             raise FldpError("MemoryStore: a store in memory cannot be shared with another process; use a file")
         with self._lock:
-            page = _Page(self._ledger, dict(self._kept), self._refusals)
+            page = _Page(self._ledger, dict(self._kept), self._refusals, dict(self._chances))
             yield page
             self._ledger, self._kept, self._refusals = page.ledger, page.kept, page.refusals
+            self._chances = page.chances
 
     def __reduce__(self) -> NoReturn:
         raise FldpError("MemoryStore: a store in memory cannot be copied, since both copies would answer; use a file")
@@ -115,9 +129,13 @@ class _Page:
     """A copy of a store in memory, to be kept or thrown away."""
 
     def __init__(
-        self, ledger: Ledger, kept: dict[tuple[str, str, str], bytes], refusals: tuple[Refusals, ...] = ()
+        self,
+        ledger: Ledger,
+        kept: dict[tuple[str, str, str], bytes],
+        refusals: tuple[Refusals, ...],
+        chances: dict[tuple[str, str], int],
     ) -> None:
-        self.ledger, self.kept, self.refusals = ledger, kept, refusals
+        self.ledger, self.kept, self.refusals, self.chances = ledger, kept, refusals, chances
 
     def find(self, origin: str, version: str) -> bytes | None:
         return self.find_epoch(origin, version, "")
@@ -131,6 +149,12 @@ class _Page:
 
     def replace(self, charge: Charge, kept: bytes) -> None:
         self.kept[charge.origin, charge.version, charge.epoch] = kept
+
+    def chance(self, origin: str, version: str) -> int | None:
+        return self.chances.get((origin, version))
+
+    def keep_chance(self, origin: str, version: str, word: int) -> None:
+        self.chances[origin, version] = word
 
     def refuse(self, origin: str, day: str) -> None:
         counts = {entry.origin: entry for entry in self.refusals}

@@ -162,7 +162,12 @@ def plan_parts(plan: QuestionPlan) -> list[object]:
 
 def plan_json(plan: QuestionPlan) -> str:
     """Return a plan as JSON."""
-    rows = [
+    return json.dumps(plan_facts(plan), indent=1)
+
+
+def plan_facts(plan: QuestionPlan) -> dict[str, Json]:
+    """Return a plan for programs: the oracle, people in each view, and the error of every table."""
+    rows: list[Json] = [
         {
             "questions": list(questions),
             "stderr": plan.stderr(questions),
@@ -170,7 +175,7 @@ def plan_json(plan: QuestionPlan) -> str:
         }
         for questions in plan.tables
     ]
-    facts = {
+    return {
         "oracle": describe(plan.oracle),
         "eta": float(plan.oracle.eta),
         "bits": plan.oracle.report_format.bits,
@@ -179,7 +184,6 @@ def plan_json(plan: QuestionPlan) -> str:
         "views": [{"view": entry, "people": people} for entry, people in plan.people],
         "tables": rows,
     }
-    return json.dumps(facts, indent=1)
 
 
 # ------------------------------------------------------------------------------------------------- for programs

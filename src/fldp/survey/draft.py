@@ -46,8 +46,8 @@ def draft(
     if len(labels) < 2:
         raise FldpError(f"survey init: at least 2 different labels are needed, got {len(labels)}")
     if not identifiers:
-        _check_identifiers(labels, users)
-    text = _text(_sorted(labels), users, name, question, epsilon)
+        check_identifiers(labels, users)
+    text = _text(sorted_labels(labels), users, name, question, epsilon)
     Survey.parse(text, is_json=False, source="survey init", draft=True)
     return text, users
 
@@ -57,12 +57,19 @@ def _check_labels(labels: set[str], cells: Cells) -> None:
     bad = {label for label in labels if not is_label(label)}
     for position, cell in enumerate(cells) if bad else ():
         if cell is not None and cell.strip() in bad:
-            place = cells.place(position) if isinstance(cells, PlacedCells) else f"value {position + 1}"
-            rule = f"a label is one line of 1 to {MAX_LABEL} characters, without control characters"
-            raise FldpError(f"survey init: {place} has {cell.strip()!r:.80}; {rule}")
+            check_label(
+                cells.place(position) if isinstance(cells, PlacedCells) else f"value {position + 1}", cell.strip()
+            )
 
 
-def _check_identifiers(labels: set[str], users: int) -> None:
+def check_label(place: str, cell: str) -> None:
+    """Refuse a cell that cannot be a label, by its place."""
+    if not is_label(cell):
+        rule = f"a label is one line of 1 to {MAX_LABEL} characters, without control characters"
+        raise FldpError(f"survey init: {place} has {cell!r:.80}; {rule}")
+
+
+def check_identifiers(labels: set[str], users: int) -> None:
     """Refuse labels that look like identifiers: almost as many as values, or e-mail addresses."""
     remedy = (
         "a survey is public with all of its labels. Take another --column, "
@@ -76,10 +83,10 @@ def _check_identifiers(labels: set[str], users: int) -> None:
         raise FldpError(f"survey init: {told}; {remedy}")
 
 
-def _sorted(labels: set[str]) -> list[str]:
+def sorted_labels(labels: set[str]) -> list[str]:
     """Return labels in the order of the alphabet, and numbers by their size.
 
-    >>> _sorted({"10", "9", "-1"}), _sorted({"10", "9", "more"})
+    >>> sorted_labels({"10", "9", "-1"}), sorted_labels({"10", "9", "more"})
     (['-1', '9', '10'], ['10', '9', 'more'])
     """
     numeric = all(re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", label, re.ASCII) for label in labels)
@@ -102,19 +109,24 @@ def _text(labels: list[str], users: int, name: str, question: str, epsilon: floa
     costs = "\n".join(f"#   {_cost(oracle, users)}" for oracle in options)
     return f"""\
 # A survey. docs/survey.md explains every key, and fldp survey check FILE finds mistakes.
-name = {_quoted(name)}  # part of the address of its page: a-z, 0-9, - and _
-question = {_quoted(question)}
+name = {quoted(name)}  # part of the address of its page: a-z, 0-9, - and _
+question = {quoted(question)}
 # title = "..."  # above the question
 # description = "..."  # below the question
 # In the order of the alphabet, or of size, so that it says nothing about how frequent they are.
-labels = [{", ".join(map(_quoted, labels))}]
+labels = [{", ".join(map(quoted, labels))}]
 
 [oracle]
 # With {users:,} reports, the standard error of the count of a rare value:
 {costs}
 name = "{options[0].name}"
 epsilon = {epsilon!r}  # less is more private, and needs more people
+{rules_text()}"""
 
+
+def rules_text() -> str:
+    """Return the rules of collecting as a file has them, each with a comment."""
+    return f"""
 [collect]
 submit = "{COLLECT_DEFAULTS["submit"]}"  # who may answer: "open", "ticket" (by personal link) or "token" (programs)
 minimum = {COLLECT_DEFAULTS["minimum"]}  # nothing is shown of fewer reports
@@ -132,10 +144,10 @@ def _cost(oracle: FrequencyOracle, users: int) -> str:
     return f"{oracle.name:<4} {error:10,.1f}   {bits:,} bit{'' if bits == 1 else 's'} a report, {notion}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     r"""Return a text as TOML: as JSON, which leaves one control character as it is.
 
-    >>> print(_quoted('say "hi"\x7f'))
+    >>> print(quoted('say "hi"\x7f'))
     "say \"hi\"\u007f"
     """
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -128,21 +128,22 @@ class RecordQuestion(Question):
     def _record(self, digits: list[int]) -> int:
         return int(self._records.records(np.array([digits], np.int64))[0])
 
-    def drawn_value(self, answers: Mapping[str, object]) -> int:
+    def drawn_value(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> int:
         """Return the record of a person's answers, with an answer at random for one that the survey lacks.
 
         A question that must be answered and is not is an error, which depends on the program and the survey alone.
+        Where only some questions are ``asked``, the report is about no other, and the others need no answer.
         """
-        self.require_answers(answers)
+        self.require_answers(answers, asked)
         digits = []
         for question in self.questions:
             instead, known = secrets.randbelow(question.size), question.value(answers.get(question.name))
             digits.append(instead if known is None else known)
         return self._record(digits)
 
-    def require_answers(self, answers: Mapping[str, object]) -> None:
-        """Raise ``DomainError`` if a question has no answer that needs one."""
-        for question in self.questions:
+    def require_answers(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> None:
+        """Raise ``DomainError`` if a question has no answer that needs one: of all, or of those that are asked."""
+        for question in self.questions if asked is None else [self.questions[place] for place in asked]:
             if answers.get(question.name) in (None, "") and not question.optional:
                 raise DomainError(f"record: question {question.name!r} has no answer and is not optional")
 

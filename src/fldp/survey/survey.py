@@ -211,14 +211,22 @@ class Survey(Displayed):
         """Return the label of a value."""
         return self.asked.label(value)
 
-    def record(self, answers: Mapping[str, object] | None) -> int:
-        """Return the record of a person's answers to several questions; an answer that it lacks is one at random."""
-        asked = self.asked
-        if not isinstance(asked, RecordQuestion):
+    def record(self, answers: Mapping[str, object] | None, asked: Iterable[int] | None = None) -> int:
+        """Return the record of a person's answers to several questions; an answer that it lacks is one at random.
+
+        ``asked`` are the questions that need an answer, by their places; all of them unless given.
+        """
+        several = self.asked
+        if not isinstance(several, RecordQuestion):
             raise DomainError(f"survey {self.name}: it asks one question, so the answer must be a text (not shown)")
         if answers is None:
             raise DomainError(f"survey {self.name}: it asks several questions, so name an answer to each (not shown)")
-        return asked.drawn_value(answers)
+        return several.drawn_value(answers, asked)
+
+    @property
+    def asks_less(self) -> bool:
+        """Whether only those of several questions are asked that the report is about, which chance chooses first."""
+        return self.ask == "drawn" and bool(self.questions)
 
     @property
     def release(self) -> int | None:

@@ -24,8 +24,11 @@ Answers = dict[str, str | None]
 Row = tuple[str, Answers]  # its place, and the answers by the names of questions
 
 
-def read_rows(path: str, names: Sequence[str]) -> Iterator[list[Row]]:
-    """Yield rows with a cell for each of these columns, in chunks; a missing cell is None, blanks do not matter."""
+def read_rows(path: str, names: Sequence[str] | None = None) -> Iterator[list[Row]]:
+    """Yield rows with a cell for each of these columns, in chunks; a missing cell is None, blanks do not matter.
+
+    Without ``names``, all columns are meant.
+    """
     if path.endswith((".parquet", ".pq")):
         yield from _parquet(path, names)
         return
@@ -37,13 +40,15 @@ def read_rows(path: str, names: Sequence[str]) -> Iterator[list[Row]]:
             text.detach()  # the file is closed by whoever opened it
 
 
-def _csv(path: str, text: TextIO, names: Sequence[str]) -> Iterator[list[Row]]:
-    before, separator, first = guard(path, lambda: heading(text, names[0]))
+def _csv(path: str, text: TextIO, asked: Sequence[str] | None) -> Iterator[list[Row]]:
+    before, separator, first = guard(path, lambda: heading(text, asked[0] if asked else None))
     rows = csv.reader(chain([first] if first else [], text), delimiter=separator, strict=True)
     columns = guard(path, lambda: next(rows, None))
     if columns is None:
         raise FldpError(f"{path}: is empty, a row of column names is needed")
-    places = _places(path, [column.strip() for column in columns], names)
+    found = [column.strip() for column in columns]
+    names = found if asked is None else asked
+    places = _places(path, found, names)
     file = "standard input" if path == "-" else path
     while chunk := guard(path, lambda: [(rows.line_num, row) for row in islice(rows, CHUNK)]):
         yield [
@@ -65,13 +70,14 @@ def _cell(row: list[str], place: int) -> str | None:
     return (row[place].strip() or None) if len(row) > place else None
 
 
-def _parquet(path: str, names: Sequence[str]) -> Iterator[list[Row]]:
+def _parquet(path: str, asked: Sequence[str] | None) -> Iterator[list[Row]]:
     parquet = load("pyarrow.parquet", "parquet")
     with open_input(path) as file:
         try:
             table = parquet.ParquetFile(file)
         except Exception as error:  # pyarrow's own errors derive from several
             raise FldpError(f"{path}: is not Parquet: {str(error).splitlines()[0]}") from None
+        names = list(table.schema_arrow.names) if asked is None else asked
         _places(path, list(table.schema_arrow.names), names)
         before = 0
         for batch in table.iter_batches(batch_size=CHUNK, columns=list(names)):

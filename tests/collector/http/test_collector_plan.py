@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from fldp import wire
+from fldp import Survey, wire
 from fldp.data.comparison import z_score
 from fldp.estimation.planner import plan
+from fldp.estimation.question_planner import planned
 from fldp.estimation.string_planner import facts, plan_strings
 from fldp.oracles.unequal.exponential import Exponential
 from fldp.presentation import plan as plan_view
@@ -93,6 +94,45 @@ def test_of_strings_it_is_what_the_planner_of_strings_says(server):
         oracle = wire.build(row["oracle"])
         errors = [np.sqrt(oracle.variance(1000, 1000 * share)) / 1000 for share in (0.0, row["detectable"])]
         assert (row["error_rare"], row["detectable"] / errors[1]) == pytest.approx((errors[0], z_score(0.95)), rel=1e-3)
+
+
+ASKED = [
+    {"name": "os", "question": "Which system?", "labels": ["mac", "linux", "other"], "optional": True},
+    {"name": "load", "question": "How many seconds?", "number": {"low": 0, "high": 30, "bins": 8}},
+]
+
+
+def test_of_several_questions_it_is_the_oracle_of_the_survey_and_the_error_of_every_table(server):
+    asked = {"questions": ASKED, "tables": {"cross": "all"}, "users": 4000, "epsilon": 2.0}
+    with server.admin as client:
+        answer = client.post("/v1/plan", json=asked).json()
+        for wrong in (
+            {"questions": []},
+            {"questions": [ASKED[0]] * 2},
+            {"questions": [{**ASKED[0], "labels": ["one"]}]},
+            {"questions": "os"},
+            {"tables": {"cross": [["os", "plan"]]}},
+            {"tables": []},
+            {"users": 0},
+            {"epsilon": -1},
+            {"epsilon": 1e9},
+            {"eta": 0.5},
+            {"domain_size": 9},
+        ):
+            refused = client.post("/v1/plan", json=asked | wrong)
+            assert (refused.status_code, refused.json()["type"]) == (422, "urn:fldp:malformed"), wrong
+        alone = client.post("/v1/plan", json=GOOD | {"tables": {}})
+        assert alone.status_code == 422
+    survey = Survey.from_dict(
+        {"name": "x", **{k: asked[k] for k in ("questions", "tables")}, "oracle": {"epsilon": 2.0}}
+    )
+    expected = planned(survey.oracle, 4000)
+    assert wire.build(answer["oracle"]) == survey.oracle
+    assert (answer["eta"], answer["bits"], answer["users"]) == (1.0, survey.oracle.report_format.bits, 4000)
+    assert answer["gives_away"] == "One report rules out no value for certain."
+    assert [row["questions"] for row in answer["rows"]] == [[0], [1], [0, 1]]
+    assert [row["stderr"] for row in answer["rows"]] == [expected.stderr(table) for table in expected.tables]
+    assert sum(view["people"] for view in answer["views"]) == pytest.approx(4000, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,36 @@ export interface AskedQuestion {
   /** How many answers there are, that of no answer included. */
   readonly size: number;
   readonly optional: boolean;
+  /** The table of the survey, with everything that follows from defaults. */
+  readonly fields: Fields;
   /** Where a number is asked for: its cells. */
   readonly scale?: Cells;
+}
+
+/** The word that chose which questions of a survey are asked, drawn before anybody saw them; no answer is in it. */
+export interface Chance {
+  readonly origin: string;
+  readonly version: string;
+  /** 16 hexadecimal digits. */
+  readonly word: string;
+}
+
+/** Changes what is kept of chances, given those that there are; null changes nothing. */
+export type Keep = <T>(step: (chances?: readonly Chance[]) => [{ chances: readonly Chance[] } | null, T]) => Promise<T>;
+
+/** What a survey says about how its questions are asked. */
+export interface AskingSurvey {
+  readonly origin: string;
+  readonly version: string;
+  readonly asksLess: boolean;
+  readonly collect: { readonly derive?: true };
 }
 
 /** The cells of a number: the one of a text, and what a cell is called. */
 export interface Cells {
   readonly size: number;
+  /** The table of the survey, with everything that follows from defaults. */
+  readonly table: Fields;
   read(text: string): Value;
   label(cell: number): string;
 }
@@ -135,8 +158,23 @@ export abstract class Oracle {
   /** Draw a report of what is kept; where the oracle `follows`, of the value that its holder has now. */
   respond?(kept: Report, value: Value): Report;
 
-  /** Where values are records of several answers: the record of a person's answers to these questions. */
-  answered?(questions: readonly AskedQuestion[], answers: Answers): Value;
+  /**
+   * Where values are records of several answers: the record of a person's answers to these questions. Only those that
+   * are asked need an answer: all of them, unless the first word of the report is known.
+   */
+  answered?(questions: readonly AskedQuestion[], answers: Answers, first?: bigint): Value;
+
+  /** Where values are records: the places of the questions that are asked, given the first word of the report if it is known. */
+  about?(first?: bigint): readonly number[];
+
+  /**
+   * Where a survey asks only the questions that the report is about: return the first word of the report, from the
+   * ticket or as it is kept. It is drawn once, and kept before it is returned.
+   */
+  choose?(survey: AskingSurvey, ticket: string | undefined, keep: Keep): Promise<bigint | undefined>;
+
+  /** Return random words that begin with this one, where it is known. */
+  begun?(first?: bigint): DataView | undefined;
 
   /** Where values are records: the parameters as a survey pins them, none left out. */
   get pinned(): Fields | undefined {

@@ -8,17 +8,23 @@ import type { Oracle, Report, Value } from "./oracle.js";
 /** Draws a report of a value whose public part is the one that a ticket decides for a version of a survey. */
 export type Derive = (value: Value, version: string, ticket?: string) => Promise<Report>;
 
+/** Return the first public words of a ticket for a version of a survey, as bytes. */
+export async function publicWords(ticket: string, version: string, count: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(8 * count);
+  for (let at = 0; at < bytes.length; at += 32) {
+    const block = await sha256(utf8(`fldp public words 1\0${ticket}\0${version}\0${at / 32}`));
+    bytes.set(block.subarray(0, bytes.length - at), at);
+  }
+  return bytes;
+}
+
 /** Return how an oracle draws whose first words decide the public part of a report. */
 export function deriving(oracle: Oracle, count: number): Derive {
   oracle.collects = { derive: true };
   return async (value, version, ticket) => {
     if (!ticket) throw fail(oracle.name, "a ticket", "given", ticket);
     const words = randomWords(oracle.words);
-    const bytes = new Uint8Array(words.buffer, 0, 8 * count);
-    for (let at = 0; at < bytes.length; at += 32) {
-      const block = await sha256(utf8(`fldp public words 1\0${ticket}\0${version}\0${at / 32}`));
-      bytes.set(block.subarray(0, bytes.length - at), at);
-    }
+    new Uint8Array(words.buffer).set(await publicWords(ticket, version, count));
     return oracle.draw(value, words);
   };
 }

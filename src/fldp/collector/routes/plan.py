@@ -18,10 +18,12 @@ from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
 
 _OF_VALUES = {"eta", *DIFFERING}
 _OF_STRINGS = {"epsilon_permanent"}
-_DOMAINS = {"domain_size", "labels", "domain"}
+_OF_QUESTIONS = {"tables"}
+_REASON = "the views, weights and base with the least error of all tables that are wanted"
+_DOMAINS = {"domain_size", "labels", "domain", "questions"}
 _RULE = (
-    f"users, epsilon and one of domain_size, labels or domain = {STRINGS!r}; "
-    "beside values eta, sensitive, budgets or distance, beside strings epsilon_permanent"
+    f"users, epsilon and one of domain_size, labels, domain = {STRINGS!r} or questions; "
+    "values: eta, sensitive, budgets, distance; strings: epsilon_permanent; questions: tables"
 )
 
 
@@ -30,14 +32,15 @@ async def plan(call: Call[Query, PlanQuestion]) -> Response:
     permit(call.token, None)
     fields = {name: value for name, value in asdict(call.body).items() if value is not UNSET}
     _check_keys(fields)
-    planned = _planned_strings if "domain" in fields else _planned
+    planned = _planned_strings if "domain" in fields else _planned_questions if "questions" in fields else _planned
     return Response(await call.compute(planned, fields), media_type=JSON)
 
 
 def _check_keys(fields: dict[str, Any]) -> None:
     """Refuse keys that do not belong together; what they say is checked by the planner."""
     domains = fields.keys() & _DOMAINS
-    if len(domains) != 1 or fields.keys() & (_OF_VALUES if domains == {"domain"} else _OF_STRINGS):
+    own = _OF_STRINGS if domains == {"domain"} else _OF_QUESTIONS if domains == {"questions"} else _OF_VALUES
+    if len(domains) != 1 or fields.keys() & ((_OF_VALUES | _OF_STRINGS | _OF_QUESTIONS) - own):
         raise Problem(422, "malformed", f"the keys of a plan are {_RULE}")
 
 
@@ -46,6 +49,23 @@ def _planned_strings(collector: Collector, fields: dict[str, Any]) -> str:
 
     del collector, fields["domain"]
     return json.dumps(facts(plan_strings(**fields)))
+
+
+def _planned_questions(collector: Collector, fields: dict[str, Any]) -> str:
+    """Plan for several questions, as a survey file names them: a row for each table, and the oracle of them all."""
+    from fldp.estimation.question_planner import planned
+    from fldp.presentation.questions import plan_facts
+    from fldp.survey.survey import Survey, SurveyError
+
+    del collector
+    asked: dict[str, Any] = {key: fields[key] for key in ("questions", "tables") if key in fields}
+    try:
+        survey = Survey.from_dict({**asked, "name": "plan", "oracle": {"epsilon": fields["epsilon"]}})
+    except SurveyError as error:
+        raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
+    found: dict[str, Any] = plan_facts(planned(survey.oracle, fields["users"]))
+    rows = found.pop("tables")
+    return json.dumps({**found, "epsilon": fields["epsilon"], "level": 0.95, "reason": _REASON, "rows": rows})
 
 
 def _planned(collector: Collector, fields: dict[str, Any]) -> str:

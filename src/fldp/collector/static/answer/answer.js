@@ -11,6 +11,7 @@ import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { guessed, learned, privacyCard } from "./learned.js";
 import { parties } from "./parties.js";
 import { fetched, hasNewKeys, isRelayed, nameHere, personFor, relays } from "./place.js";
+import { aboutPanel, answersPanel, beforeQuestions, explainSeveral, questionsForm } from "./several.js";
 import { en } from "./texts/en.js";
 import { textsOf } from "./texts/texts.js";
 import { askedVersion, forgetTicket, takeTicket } from "./ticket.js";
@@ -18,6 +19,7 @@ import { askedVersion, forgetTicket, takeTicket } from "./ticket.js";
 /** @import { Answer, Respondent, Survey } from "../fldp.js" */
 /** @import { Content } from "../shared/dom.js" */
 /** @import { Explanation } from "./explain.js" */
+/** @import { Answers } from "./several.js" */
 
 const main = mainOf();
 const name = nameHere();
@@ -74,9 +76,18 @@ async function start() {
   const before = await person.recall();
   const reason = refusal(survey);
   if (before && !(await person.isDue())) await showReport(survey, person, before, null);
-  else if (reason) show(survey.question, notice("warn", element("p", {}, reason)));
+  else if (reason) show(titleOf(survey), notice("warn", element("p", {}, reason)));
+  else if (survey.questions) await beginQuestions(survey, person);
   else await showQuestion(survey, person);
 }
+
+/**
+ * Return what stands above a survey: its question, or what stands for several.
+ *
+ * @param {Survey} survey
+ */
+const titleOf = ({ question, questions, title }) =>
+  questions ? (title ?? words.questions(questions.length)) : question;
 
 /**
  * Speak the language of a survey.
@@ -93,8 +104,7 @@ function speak(survey) {
  *
  * @param {Survey} survey
  */
-function refusal({ state, collect, questions }) {
-  if (questions) return words.several;
+function refusal({ state, collect }) {
   if (state === "scheduled") return words.scheduled(String(collect.opens));
   if (state !== "open") return words.closed;
   if (collect.submit === "token") return words.programs;
@@ -147,6 +157,48 @@ async function showQuestion(survey, person) {
     ),
   );
 }
+
+/**
+ * Ask several questions. Where chance chooses a few of them, nobody sees which before they begin.
+ *
+ * @param {Survey} survey
+ * @param {Respondent} person
+ */
+async function beginQuestions(survey, person) {
+  const go = attempt(() => showQuestions(survey, person));
+  if (survey.asksLess) show(...(await aboveQuestions(survey)), beforeQuestions(survey, words, go), ...cardOf(survey));
+  else await showQuestions(survey, person);
+}
+
+/**
+ * @param {Survey} survey
+ * @param {Respondent} person
+ */
+async function showQuestions(survey, person) {
+  const asked = await person.asked({ ticket });
+  const answering = (/** @type {Answers} */ answers) => attempt(() => prepare(survey, person, answers))();
+  show(...(await aboveQuestions(survey)), questionsForm(asked, words, answering), ...cardOf(survey));
+}
+
+/**
+ * @param {Survey} survey
+ * @returns {Promise<[string, ...Content[]]>}
+ */
+async function aboveQuestions(survey) {
+  return [
+    titleOf(survey),
+    survey.description ? element("p", {}, survey.description) : null,
+    await limitNotice(survey),
+    anewNotice(survey),
+    notice("", element("p", {}, words.protectedSeveral), isRelayed ? element("p", {}, words.relayed) : null),
+    hasNewKeys() ? notice("warn", element("p", {}, words.newKeys)) : null,
+  ];
+}
+
+/** @param {Survey} survey */
+const cardOf = (survey) => [
+  details(privacyCard(card(survey.oracle, words.card), null, words.card), parties(words.parties), versionLine(survey)),
+];
 
 /**
  * Make a part that is opened by who wants to know more.
@@ -202,7 +254,7 @@ const keepLedger = () => navigator.storage?.persist?.().catch(() => false);
 /**
  * @param {Survey} survey
  * @param {Respondent} person
- * @param {string} label
+ * @param {string | Answers} label
  */
 async function prepare(survey, person, label) {
   keepLedger();
@@ -219,24 +271,47 @@ async function prepare(survey, person, label) {
  * @param {Survey} survey
  * @param {Respondent} person
  * @param {Answer} answer
- * @param {string | null} label
+ * @param {string | Answers | null} label
  */
 async function showReport(survey, person, answer, label) {
-  const explanation = await explain(survey, answer.batch);
+  const about = survey.questions ? await explainSeveral(survey, answer.batch) : null;
+  const explanation = about ?? (await explain(survey, answer.batch));
   waitsFor = ["queued", "withdrawing"].includes(answer.state) ? answer.state : "";
   if (answer.state === "sent") forgetTicket();
   show(
     words.headings[answer.state],
-    element("p", { class: "eyebrow" }, survey.question),
-    status(survey, answer, label),
-    panel(words.report, guessed(survey, explanation, words), details(...report(survey, answer.batch))),
-    label === null
-      ? null
-      : panel(words.answer, element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
-    panel(words.learned, ...learned(survey, explanation, words)),
+    element("p", { class: "eyebrow" }, titleOf(survey)),
+    status(survey, answer, label === null),
+    panel(words.report, reportLine(survey, explanation), details(...report(survey, answer.batch))),
+    typeof label === "string" ? answerPanel(survey, label, explanation) : null,
+    about ? aboutPanel(survey, about, words) : learnedPanel(survey, explanation),
+    about && label !== null && typeof label !== "string" ? answersPanel(survey, label, about, words) : null,
     actions(survey, person, answer),
   );
 }
+
+/**
+ * Say how much better a guess becomes; of several questions it stands below, since chance chose what it is about.
+ *
+ * @param {Survey} survey
+ * @param {Explanation} explanation
+ */
+const reportLine = (survey, explanation) =>
+  survey.questions ? element("p", {}, words.oneReport) : guessed(survey, explanation, words);
+
+/**
+ * @param {Survey} survey
+ * @param {string} label
+ * @param {Explanation} explanation
+ */
+const answerPanel = (survey, label, explanation) =>
+  panel(words.answer, element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation)));
+
+/**
+ * @param {Survey} survey
+ * @param {Explanation} explanation
+ */
+const learnedPanel = (survey, explanation) => panel(words.learned, ...learned(survey, explanation, words));
 
 /**
  * Say what becomes of the answer itself.
@@ -305,9 +380,9 @@ function anewNotice({ collect: { repeat }, oracle }) {
  *
  * @param {Survey} survey
  * @param {Answer} answer
- * @param {string | null} label
+ * @param {boolean} isEarlier
  */
-function status(survey, { state }, label) {
+function status(survey, { state }, isEarlier) {
   const { done, earlier } = again(survey);
   if (state === "sent") return notice("", element("p", {}, done));
   if (state === "queued") return notice("warn", element("p", {}, words.queued));
@@ -316,7 +391,7 @@ function status(survey, { state }, label) {
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",
-    element("p", {}, label === null ? earlier : words.drawn),
+    element("p", {}, isEarlier ? earlier : survey.questions ? words.drawnSeveral : words.drawn),
     reason ? element("p", {}, reason) : null,
   );
 }

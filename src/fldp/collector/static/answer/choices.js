@@ -2,13 +2,20 @@
 import { element } from "../shared/dom.js";
 import { bringIntoView, guard } from "./frame.js";
 
-/** @import { Scale, Survey } from "../fldp.js" */
+/** @import { AskedQuestion, Scale, Survey } from "../fldp.js" */
 /** @import { Texts } from "./texts/en.js" */
 
 /**
- * The field in which an answer is chosen. `value()` is the label, or null while there is none.
+ * The field in which an answer is chosen. `value()` is the label, or null while there is none; `isWrong()` whether
+ * something was entered that is none.
  *
- * @typedef {{ field: HTMLFieldSetElement, value: () => string | null }} Choice
+ * @typedef {{ field: HTMLFieldSetElement, value: () => string | null, isWrong?: () => boolean }} Choice
+ */
+
+/**
+ * What stands above a field, and what the identifiers of its parts begin with: of several, each has its own.
+ *
+ * @typedef {{ legend: string, id: string }} Place
  */
 
 const FEW = 12;
@@ -23,9 +30,26 @@ const MAX_BYTES = 1024;
  * @returns {Choice}
  */
 export function choices(survey, words) {
+  const place = { legend: words.answer, id: "" };
   if (survey.domain) return textField(words);
-  if (survey.scale) return scaleField(survey.scale, words);
-  return survey.labels ? labelField(survey.labels, words) : numberField(survey.oracle.domainSize, words);
+  if (survey.scale) return scaleField(survey.scale, words, place);
+  return survey.labels ? labelField(survey.labels, words, place) : numberField(survey.oracle.domainSize, words, place);
+}
+
+/**
+ * Make the field of one question of several. Where it need not be answered, `value()` is empty while it is not.
+ *
+ * @param {AskedQuestion} asked
+ * @param {Texts} words
+ * @param {Place} place
+ * @returns {Choice}
+ */
+export function choicesOf({ labels, scale, size, optional }, words, place) {
+  if (scale) return scaleField(/** @type {Scale} */ (scale), words, place);
+  const field = labels
+    ? labelField(labels, words, place, optional)
+    : numberField(size - Number(optional), words, place, optional);
+  return { ...field, value: () => field.value() ?? (optional && !field.isWrong?.() ? "" : null) };
 }
 
 /**
@@ -82,33 +106,26 @@ function mistakeOf(text, words) {
  *
  * @param {Scale} scale
  * @param {Texts} words
+ * @param {Place} place
  * @returns {Choice}
  */
-function scaleField(scale, words) {
+function scaleField(scale, words, { legend, id }) {
   const { low, high, unit = "" } = scale;
   const input = element("input", {
     type: "number",
-    id: "number",
+    id: `${id}number`,
     step: "any",
     required: true,
     inputmode: low < 0 ? null : "decimal", // a keyboard of digits may have no minus
-    "aria-describedby": "counts-as",
+    "aria-describedby": `${id}counts-as`,
   });
-  const status = element("p", { class: "small muted", id: "counts-as", role: "status" }, words.outside);
+  const status = element("p", { class: "small muted counts", id: `${id}counts-as`, role: "status" }, words.outside);
   input.addEventListener("input", () => {
     status.textContent = countsAs(scale, input, words);
   });
-  const label = element("label", { for: "number" }, words.range(low, high, unit));
+  const label = element("label", { for: input.id }, words.range(low, high, unit));
   const line = element("div", { class: "measure" }, input, unit ? element("span", {}, unit) : null);
-  const field = element(
-    "fieldset",
-    {},
-    element("legend", {}, words.answer),
-    label,
-    line,
-    guarded(input, words),
-    status,
-  );
+  const field = element("fieldset", {}, element("legend", {}, legend), label, line, guarded(input, words), status);
   return { field, value: () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null) };
 }
 
@@ -132,29 +149,32 @@ function countsAs({ low, high, goal, cells, read, label, unit }, input, words) {
 /**
  * @param {number} size
  * @param {Texts} words
+ * @param {Place} place
  * @returns {Choice}
  */
-function numberField(size, words) {
+function numberField(size, words, { legend, id }, optional = false) {
   const input = element("input", {
     type: "number",
-    id: "number",
+    id: `${id}number`,
     min: 0,
     max: size - 1,
     step: 1,
-    required: true,
+    required: !optional,
     inputmode: "numeric",
   });
-  const label = element("label", { for: "number" }, words.number(size - 1));
-  const field = element("fieldset", {}, element("legend", {}, words.answer), label, input, guarded(input, words));
-  return { field, value: () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null) };
+  const label = element("label", { for: input.id }, words.number(size - 1));
+  const field = element("fieldset", {}, element("legend", {}, legend), label, input, guarded(input, words));
+  const value = () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null);
+  return { field, value, isWrong: () => !input.validity.valid };
 }
 
 /**
  * @param {readonly string[]} labels
  * @param {Texts} words
+ * @param {Place} place
  * @returns {Choice}
  */
-function labelField(labels, words) {
+function labelField(labels, words, { legend, id }, optional = false) {
   /** @type {string | null} */
   let chosen = null;
   const box = element("div", {
@@ -167,15 +187,18 @@ function labelField(labels, words) {
       if (choice) bringIntoView(choice);
     },
   });
-  const status = element("p", { class: "small muted", role: "status", id: "found" });
-  const field = element("fieldset", {}, element("legend", {}, words.answer));
+  const status = element("p", { class: "small muted found", role: "status", id: `${id}found` });
+  const field = element("fieldset", {}, element("legend", {}, legend));
 
   /** @param {string} wanted */
   function show(wanted) {
     const matches = labels.filter((label) => label.toLowerCase().includes(wanted));
     const shown = matches.slice(0, AT_ONCE);
-    if (chosen !== null && !shown.includes(chosen)) shown.unshift(chosen); // what is chosen never goes out of sight
-    box.replaceChildren(...shown.map((label) => radioLine(label, label === chosen)));
+    if (chosen && !shown.includes(chosen)) shown.unshift(chosen); // what is chosen never goes out of sight
+    const group = { name: `${id}answer`, required: !optional };
+    const lines = shown.map((label) => radioLine(label, label === chosen, group));
+    const none = optional ? [radioLine("", chosen === "", group, words.noAnswer)] : [];
+    box.replaceChildren(...lines, ...none);
     const more = matches.length > AT_ONCE ? words.firstShown(AT_ONCE) : "";
     status.textContent = words.found(matches.length, labels.length) + more;
   }
@@ -183,13 +206,13 @@ function labelField(labels, words) {
   if (labels.length > FEW) {
     const search = element("input", {
       type: "search",
-      id: "search",
+      id: `${id}search`,
       autocomplete: "off",
       spellcheck: "false",
-      "aria-describedby": "found",
+      "aria-describedby": `${id}found`,
       keydown: (event) => event.key === "Enter" && event.preventDefault(),
     });
-    const label = element("label", { for: "search" }, words.search);
+    const label = element("label", { for: search.id }, words.search);
     search.addEventListener("input", () => show(search.value.trim().toLowerCase()));
     field.append(element("div", {}, label, search, guarded(search, words), status));
   }
@@ -201,9 +224,10 @@ function labelField(labels, words) {
 /**
  * @param {string} label
  * @param {boolean} checked
+ * @param {{ name: string, required: boolean }} group
  */
-function radioLine(label, checked) {
-  const input = element("input", { type: "radio", name: "answer", value: label, required: true });
+function radioLine(label, checked, group, shown = label) {
+  const input = element("input", { type: "radio", ...group, value: label });
   input.checked = checked;
-  return element("label", { class: "choice" }, input, element("span", {}, label));
+  return element("label", { class: "choice" }, input, element("span", {}, shown));
 }

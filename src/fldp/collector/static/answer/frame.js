@@ -63,6 +63,16 @@ export function begin(heading) {
   if (!isFramed || document.hasFocus()) heading.focus({ preventScroll: true });
 }
 
+/**
+ * Scroll the frame to its beginning before the focus goes on. The browser then brings what takes the focus into view from
+ * there, so that its place depends on where it stands in the page, and not on the answer that was looked at before.
+ *
+ * @param {KeyboardEvent} event
+ */
+export function settle({ key }) {
+  if (isFramed && key === "Tab") document.body.scrollTop = 0;
+}
+
 /** Return the height of the buttons, which stand on the end of the frame. */
 function coveredHeight() {
   const buttons = document.querySelector(".actions");
@@ -105,7 +115,7 @@ export function guard(input) {
   if (!isFramed) return null;
   const note = element(
     "p",
-    { class: "small", role: "status", hidden: true },
+    { class: "small guard", role: "status", hidden: true },
     "Scroll until this field is in full view. Then you can write in it.",
   );
   let timer = 0;
@@ -124,6 +134,7 @@ export function guard(input) {
   input.addEventListener("keydown", (event) => {
     if (!input.readOnly || event.key === "Tab") return;
     event.preventDefault(); // some keys would scroll
+    document.body.scrollTop = 0; // as before the focus
     input.scrollIntoView({ block: "nearest" });
   });
   new IntersectionObserver(look, { threshold: THRESHOLDS }).observe(input);

@@ -26,10 +26,19 @@ const isOfTexts = ({ domain, specification }) => Boolean(domain) && !specificati
  * @param {Explanation} explanation
  * @param {Texts} words
  */
-export function guessed(survey, { ruledOut, guess }, words) {
-  const text = isOfTexts(survey) ? words.guessText(guess.before, ruledOut.length) : words.guess(guess.before);
-  return element("p", {}, text, element("strong", { class: "figure" }, `${words.percent(guess.after)}.`));
+export function guessed(survey, explanation, words) {
+  const size = explanation.ruledOut.length;
+  const text = isOfTexts(survey) ? (/** @type {number} */ before) => words.guessText(before, size) : words.guess;
+  return likelyText(text, explanation, words);
 }
+
+/**
+ * @param {(before: number) => string} text
+ * @param {Pick<Explanation, "guess">} explanation
+ * @param {Texts} words
+ */
+export const likelyText = (text, { guess }, words) =>
+  element("p", {}, text(guess.before), element("strong", { class: "figure" }, `${words.percent(guess.after)}.`));
 
 /**
  * Make the part of a page that says what a report rules out.
@@ -51,7 +60,7 @@ export function learned(survey, { ruledOut, left }, words) {
  * @param {number} left
  * @param {Texts} words
  */
-function certainText(size, left, words) {
+export function certainText(size, left, words) {
   if (left === size) return words.noneOut(size);
   return left === 1 ? words.onlyYours(size - left, size) : words.someOut(size - left, size, left);
 }
@@ -102,14 +111,16 @@ function drawing(ruledOut, left, words) {
 /**
  * Make the privacy card of a survey: what any report gives away, and which answers differ in that.
  *
- * @param {Pick<Card, "certain" | "numbers">} card
+ * @param {Pick<Card, "certain" | "numbers"> & Partial<Pick<Card, "first">>} card
  * @param {string | null} [differs]
  */
-export function privacyCard({ certain, numbers }, differs = null, words = en.card) {
+export function privacyCard({ first = [], certain, numbers }, differs = null, words = en.card) {
   return element(
     "section",
     { class: "panel", "aria-labelledby": "card" },
     element("h2", { id: "card" }, words.title),
+    first.length ? element("h3", {}, words.several) : null,
+    first.map((line) => element("p", {}, line)),
     element("h3", {}, words.certain),
     certain.map((line) => element("p", {}, line)),
     differs === null ? null : [element("h3", {}, words.differs), element("p", {}, differs)],

@@ -51,7 +51,7 @@ export async function preview(specification, row, isFolded = false) {
  *
  * @param {Survey} survey
  */
-async function answering(survey) {
+export async function answering(survey) {
   const warning = await limitText(survey);
   if (warning) return notice("warn", element("p", {}, warning));
   return element("p", { class: "small" }, await againText(survey));

@@ -201,7 +201,13 @@ export async function stepsView() {
   const more = element("a", { href: "#/new/advanced", click: keep }, "Advanced: all settings");
   const why =
     "Texts as answers, answers that need more protection than others, the choice of the oracle, pages that may show it.";
-  const advanced = element("p", { class: "small" }, more, ` ${why}`);
+  const several = element("a", { href: "#/new/questions" }, "Several questions, or a number");
+  const advanced = element(
+    "div",
+    { class: "small" },
+    element("p", {}, several, " in one report, and which of them go together."),
+    element("p", {}, more, ` ${why}`),
+  );
   return { heading: "New survey", content: [progress, form, advanced], refresh: async () => {} };
 }
 

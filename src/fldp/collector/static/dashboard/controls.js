@@ -105,6 +105,34 @@ function period(changed) {
   return { content: [node, problem], days };
 }
 
+const REPAIR = [
+  ["", "none: unbiased"],
+  ["consistent", "consistent: no cell below zero (biased)"],
+];
+
+/**
+ * Make the controls of several questions, whose intervals are those of one look.
+ *
+ * @param {() => unknown} changed
+ * @returns {Controls}
+ */
+export function tableControls(changed) {
+  const post = selected("post", REPAIR, "");
+  const level = levelList();
+  const time = period(changed);
+  const fields = [field("Post-processing", post), field("Interval level", level)];
+  const query = () => {
+    const given = Object.entries({ level: level.value, post: post.value, ...time.days() });
+    return new URLSearchParams(given.filter(([, value]) => value));
+  };
+  return { period: time.content, methods: element("div", { class: "controls", change: changed }, fields), query };
+}
+
+const levelList = () => {
+  const pairs = LEVELS.map((share) => [String(share), levelText(share)]);
+  return selected("level", pairs, DEFAULT_LEVEL);
+};
+
 /**
  * Make the controls; `changed` is called when their query differs.
  *
@@ -118,8 +146,7 @@ export function controls({ decoders, methods }, changed) {
   const methodPairs = methods.map((name) => [name, METHODS[name] ?? name]);
   const method = selected("method", methodPairs, methods[0]);
   const post = selected("post", POST, "");
-  const levelPairs = LEVELS.map((share) => [String(share), levelText(share)]);
-  const level = selected("level", levelPairs, DEFAULT_LEVEL);
+  const level = levelList();
   const looks = selected("looks", LOOKS, "");
   const time = period(changed);
   const fields = [

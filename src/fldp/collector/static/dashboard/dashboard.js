@@ -1,5 +1,6 @@
 // The dashboard: a token, then the surveys, then one of them. What is shown is asked for again while somebody looks.
 import { createView } from "../create/create.js";
+import { questionsFormView } from "../create/questions.js";
 import { stepsView } from "../create/steps.js";
 import { CollectorError, FldpError } from "../fldp.js";
 import { element, mainOf, notice, present } from "../shared/dom.js";
@@ -100,12 +101,18 @@ const REASONS = {
   403: "This token may not read surveys. Enter one of scope read or admin.",
 };
 
+/** @type {Map<string | undefined, () => Promise<View>>} */
+const FORMS = new Map([
+  ["advanced", createView],
+  ["questions", questionsFormView],
+]);
+
 /** Make the view that the address names. */
 async function addressed() {
   const [, kind, name, version] = location.hash.split("/");
   if (kind === "survey" && name && version) return surveyView(name, version, tick);
   if (kind === "app" && name) return appView(name);
-  if (kind === "new" && isAdmin()) return name === "advanced" ? createView() : stepsView();
+  if (kind === "new" && isAdmin()) return (FORMS.get(name) ?? stepsView)();
   if (kind === "tokens" && isAdmin()) return tokensView();
   return surveysView();
 }

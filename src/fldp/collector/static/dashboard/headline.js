@@ -22,7 +22,7 @@ const known = ({ frequency, low, high }, n) => points(frequency, (high - low) / 
 /**
  * Say what is to be known about the largest share: what it is, and whether it is the largest for sure.
  *
- * @param {Estimates} estimates
+ * @param {Pick<Estimates, "rows" | "n" | "level" | "number">} estimates
  * @returns {[headline: string, more: string]}
  */
 export function headlineText({ rows, n, level, number }) {

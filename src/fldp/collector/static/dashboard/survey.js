@@ -6,7 +6,7 @@ import { card } from "../shared/card.js";
 import { element, folded, notice, panel, present } from "../shared/dom.js";
 import { count, interval, percentFixed } from "../shared/format.js";
 import { oraclesOf } from "../shared/oracles.js";
-import { collector, download, get, isAdmin, kindOf, messageOf, post, Refused } from "../shared/session.js";
+import { collector, download, get, isAdmin, kindOf, messageOf, post } from "../shared/session.js";
 import { concerned } from "../shared/treatment.js";
 import { candidates } from "./candidates.js";
 import { bars, framed, isSure } from "./chart.js";
@@ -18,7 +18,9 @@ import { manage } from "./manage.js";
 import { moreReports } from "./more_reports.js";
 import { numberPart } from "./number.js";
 import { overTime } from "./over_time.js";
+import { questionsView } from "./questions.js";
 import { share } from "./share.js";
+import { rowOf, statusLine, tooFew, windowOf } from "./status.js";
 import { valuesTable } from "./values_table.js";
 
 /** @import { Survey } from "../fldp.js" */
@@ -34,20 +36,6 @@ const ORDERS = [
 ];
 const MAX_ROWS = 10_000; // values that are fetched; the file has all
 
-/**
- * Find a survey among all that the token is good for.
- *
- * @param {string} version
- * @returns {Promise<SurveyRow>}
- */
-async function rowOf(version) {
-  /** @type {SurveyRow[]} */
-  const rows = await get("v1/surveys");
-  const row = rows.find((row) => row.version === version);
-  if (row) return row;
-  throw new Refused(404, { detail: "there is no such survey" });
-}
-
 /** @param {Survey} survey */
 const isOfTexts = ({ domain, specification }) => domain !== null && !specification.search;
 
@@ -62,6 +50,7 @@ const isOfTexts = ({ domain, specification }) => domain !== null && !specificati
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
   const survey = await load(collector, name, oraclesOf, { version, search, number });
+  if (survey.questions) return questionsView(survey, first, again);
   const status = statusLine();
   const asked = controls(first, again);
   const named = isOfTexts(survey) ? candidates(survey, again) : null;
@@ -117,13 +106,6 @@ export async function surveyView(name, version, again) {
 }
 
 /**
- * Return what of a query says which days are meant.
- *
- * @param {URLSearchParams} query
- */
-const windowOf = (query) => new URLSearchParams([...query].filter(([name]) => name === "from" || name === "to"));
-
-/**
  * Return how to ask: for all values, or for candidates.
  *
  * @param {Candidates | null} named
@@ -151,23 +133,6 @@ function domainText({ domain, specification, oracle }) {
  */
 const methodText = (survey) =>
   `Reports are made by ${survey.oracle.name.toUpperCase()}, of ${domainText(survey)}. ${card(survey.oracle).promised}`;
-
-/** Make the line with the state and the number of reports. */
-function statusLine() {
-  const state = element("span");
-  const n = element("strong", { class: "count" });
-  const noun = element("span");
-  const node = element("p", { class: "facts" }, state, element("span", {}, n, " ", noun));
-
-  /** @param {SurveyRow} row */
-  function put(row) {
-    state.textContent = row.state;
-    state.className = `state ${row.state}`;
-    n.textContent = count(row.n);
-    noun.textContent = row.n === 1 ? "report" : "reports";
-  }
-  return { node, put };
-}
 
 /**
  * Make the part with the chart and the table, which is hidden while there are too few reports.
@@ -320,15 +285,6 @@ function restText({ count: people, stderr }, { low, high, stderr: unit }, n) {
   const reach = (stderr * (high - low)) / 2 / unit;
   return `Other texts, none of those in the table: ${count(people)} people (${interval(people - reach, people + reach)}), ${percentFixed(people / n)} of all.`;
 }
-
-/**
- * @param {number} n
- * @param {number} minimum
- */
-const tooFew = (n, minimum) =>
-  n === 0
-    ? `There are no reports yet. Estimates are shown from ${count(minimum)} on.`
-    : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;
 
 /**
  * @param {number} rows

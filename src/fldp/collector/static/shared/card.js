@@ -1,5 +1,6 @@
 // The card of an oracle: what any report gives away, in the words of `fldp card`.
 import { en } from "../answer/texts/en.js";
+import { Sampled } from "../fldp.js";
 import { count, numberText, shareText } from "./format.js";
 import { unequalTexts } from "./treatment.js";
 
@@ -11,7 +12,15 @@ import { unequalTexts } from "./treatment.js";
  * What any report of an oracle gives away: how many values it leaves possible in the mean, what is promised, what a
  * report says for certain, and what its numbers mean.
  *
- * @typedef {{ meanLeft: number, promised: string, certain: readonly string[], numbers: readonly string[] }} Card
+ * `first` is what to know before that where several questions are asked.
+ *
+ * @typedef {{
+ *   meanLeft: number,
+ *   promised: string,
+ *   first: readonly string[],
+ *   certain: readonly string[],
+ *   numbers: readonly string[],
+ * }} Card
  */
 
 /**
@@ -107,6 +116,7 @@ function promiseText({ eta, epsilon, description, lastingEpsilon, changeVisible,
  * @returns {Card}
  */
 export function card(any, words = en.card) {
+  if (any instanceof Sampled && any.answers.length > 1) return severalCard(any, words);
   const oracle = /** @type {UnequalOracle} */ (any);
   const { epsilon, eta, domainSize, anonymity } = oracle;
   const { unprotected, promise = promiseText(oracle, words) } = unequalTexts(oracle, words);
@@ -115,12 +125,43 @@ export function card(any, words = en.card) {
   return {
     meanLeft,
     promised,
+    first: [],
     certain: certainTexts(oracle, meanLeft, words, unprotected),
     numbers: [
       words.epsilon(numberText(epsilon, 6), ratioText(epsilon), isCertain),
       `eta ${shareText(eta)}. ${etaText(eta, Boolean(unprotected), words)}`,
       promised,
       ...(isCertain || !unprotected ? [] : [unprotected]),
+    ],
+  };
+}
+
+/**
+ * Return the card of an oracle of several questions: that of the view which tells most answers apart, after what all
+ * questions have in common.
+ *
+ * @param {Sampled} oracle
+ * @param {Words} words
+ * @returns {Card}
+ */
+function severalCard({ answers, members, settings, epsilon }, words) {
+  const weights = /** @type {readonly number[]} */ (settings.weights);
+  const weightOf = (/** @type {number} */ view) => weights[view] ?? 1;
+  const total = members.reduce((sum, _, view) => sum + weightOf(view), 0);
+  const chances = answers.map(
+    (_, place) =>
+      members.reduce((sum, { questions }, view) => sum + (questions.includes(place) ? weightOf(view) : 0), 0) / total,
+  );
+  const most = Math.max(...members.map(({ questions }) => questions.length));
+  const largest = members.reduce((best, member) => (member.oracle.domainSize > best.oracle.domainSize ? member : best));
+  const range = [Math.min(...chances), Math.max(...chances)].map((chance) => String(Math.round(100 * chance)));
+  return {
+    ...card(largest.oracle, words),
+    first: [
+      words.severalOne(answers.length, numberText(epsilon, 6), most),
+      words.severalChance(range[0], range[1]),
+      words.severalAgain,
+      words.severalRest(largest.oracle.domainSize),
     ],
   };
 }

@@ -1,5 +1,5 @@
 // Whether people's devices would answer a survey: found by trying, on one that keeps and sends nothing.
-import { BudgetError, memoryStore, Participant, Survey } from "../fldp.js";
+import { BudgetError, memoryStore, Participant, Survey, number as scale } from "../fldp.js";
 import { oraclesOf } from "./oracles.js";
 
 /** @import { Limits } from "../fldp.js" */
@@ -13,10 +13,20 @@ import { oraclesOf } from "./oracles.js";
 export async function refusal(survey, limits = {}, store = memoryStore()) {
   const device = new Participant(survey, { store, limits });
   const answer = await device
-    .prepare(survey.labels?.[0] ?? "0", { confirm: () => true, ticket: "none" })
+    .prepare(anyAnswer(survey), { confirm: () => true, ticket: "none" })
     .catch((error) => error);
   return answer instanceof BudgetError ? answer.message.replace(/^participant: /, "") : null;
 }
+
+/**
+ * Return an answer that a survey takes, whichever it is.
+ *
+ * @param {Survey} survey
+ */
+const anyAnswer = ({ labels, questions }) =>
+  questions
+    ? Object.fromEntries(questions.map((asked) => [asked.name, asked.labels?.[0] ?? "0"]))
+    : (labels?.[0] ?? "0");
 
 /**
  * Return how many surveys like this one a person can answer to one collector, each about something else, up to `most`.
@@ -30,7 +40,7 @@ export async function howMany(survey, url, most) {
   const { topic: _, ...fields } = survey.specification;
   const oracles = await oraclesOf(fields);
   for (let number = 0; number < most; number += 1) {
-    const other = await Survey.of({ ...fields, name: `like-${number}` }, url, oracles);
+    const other = await Survey.of({ ...fields, name: `like-${number}` }, url, oracles, { number: scale });
     if (await refusal(other, {}, store)) return number;
   }
   return most;

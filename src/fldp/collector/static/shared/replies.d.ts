@@ -61,6 +61,72 @@ export interface NumberFigures {
   readonly cdf?: readonly NumberEdge[];
 }
 
+/** A share of those who answered an optional question. */
+export interface AnsweredRow {
+  readonly value: string | number;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The estimates of one question of several; a note where too few reports are about it. */
+export interface QuestionEstimates {
+  readonly question: string;
+  readonly rows: readonly EstimateRow[];
+  readonly answered?: readonly AnsweredRow[];
+  readonly number?: NumberFigures;
+  readonly note?: string;
+}
+
+/** A share within a row of a cross-table. */
+export interface RowShare {
+  readonly row: string | number;
+  readonly column: string | number;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Two questions together. */
+export interface CrossTable {
+  readonly cross: readonly [string, string];
+  readonly n: number;
+  readonly level: number;
+  readonly biased: boolean;
+  readonly cells: readonly (Readonly<Record<string, string | number>> & { readonly count: number })[];
+  readonly row_shares: readonly RowShare[];
+  /** Of each cell, whether it has more (1) or fewer (-1) people than independence would give it. */
+  readonly marks: readonly (readonly number[])[];
+  readonly independence: { readonly statistic: number; readonly df: number; readonly p_value: number };
+  readonly association: {
+    readonly v: number;
+    readonly low: number;
+    readonly high: number;
+    readonly approximate: boolean;
+  };
+}
+
+export interface AssociationRow {
+  readonly first: string;
+  readonly second: string;
+  readonly p_value: number;
+  /** The same, for all pairs at once. */
+  readonly adjusted: number;
+  readonly v: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The tables of several questions. */
+export interface TableEstimates {
+  readonly n: number;
+  readonly level: number;
+  readonly biased: boolean;
+  readonly method: string;
+  readonly views: readonly { readonly questions: string; readonly people: number }[];
+  readonly questions: readonly QuestionEstimates[];
+}
+
 export interface Estimates {
   readonly oracle: { readonly name: string };
   readonly n: number;
@@ -159,6 +225,21 @@ export interface PlanRow {
   readonly recommended: boolean;
   readonly shortest: boolean;
   readonly derives: boolean;
+}
+
+/** A plan for several questions: a row for each table. */
+export interface QuestionPlan {
+  readonly oracle: OracleFields;
+  readonly eta: number;
+  readonly bits: number;
+  readonly gives_away: string;
+  readonly users: number;
+  readonly views: readonly { readonly view: readonly (string | number)[]; readonly people: number }[];
+  readonly rows: readonly {
+    readonly questions: readonly number[];
+    readonly stderr: number;
+    readonly smallest_association?: number;
+  }[];
 }
 
 export interface Plan {

@@ -18,8 +18,6 @@ const comma = (text) => text.replace(/[.,]/g, (sign) => (sign === "." ? "," : ".
 export const de = {
   language: "de",
   percent,
-  several:
-    "Diese Umfrage stellt mehrere Fragen, die diese Seite noch nicht stellen kann. Ein Programm ihrer Urheber kann es.",
   protected:
     "Ihre Antwort bleibt hier. Gesendet wird eine vom Zufall veränderte Fassung, und Sie sehen sie, bevor sie gesendet wird.",
   exposing:
@@ -28,6 +26,24 @@ export const de = {
   newKeys:
     "Der Server hat seine Schlüssel innerhalb eines Tages gewechselt, was selten ist. Wer Sie mit Hilfe des Vermittlers am Schlüssel erkennen wollte, täte das auch.",
   answer: "Ihre Antwort",
+  questions: (questions) => `Eine Umfrage mit ${questions} Fragen`,
+  protectedSeveral:
+    "Ihre Antworten bleiben hier. Der Zufall wählt, von welchen Fragen Ihr Bericht handelt. Gesendet wird eine vom Zufall veränderte Fassung Ihrer Antworten auf diese, und Sie sehen sie, bevor sie gesendet wird.",
+  answers: "Ihre Antworten",
+  noAnswer: "Keine Angabe",
+  optional: "(freiwillig)",
+  lacking: "Diese Frage braucht eine Antwort.",
+  begin: "Beginnen",
+  asksLess: (questions) =>
+    `Es gibt ${questions} Fragen, und Sie werden nur einige davon gefragt: der Zufall wählt, welche.`,
+  asksLessWhy:
+    "Bitte beantworten Sie sie, welche es auch sind. Wenn Menschen wegen der Fragen aufhören, wird das Ergebnis falsch.",
+  oneReport: "Ein Bericht für alle Fragen. Von welchen er handelt, und was er verrät, steht unten.",
+  about: (questions) =>
+    questions === 1 ? "Die Frage, von der er handelt" : `Die ${questions} Fragen, von denen er handelt`,
+  chanceChose: "Das hat der Zufall gewählt, nicht Ihre Antworten.",
+  notAbout: (questions) => (questions === 1 ? "Über die andere sagt er nichts:" : "Über die anderen sagt er nichts:"),
+  notKeptSeveral: "Sie werden nicht gesendet und nicht aufbewahrt.",
   seeReport: "Meinen Bericht ansehen",
   search: "In den Antworten suchen",
   found: (matches, all) => `${count(matches)} von ${count(all)} Antworten.`,
@@ -83,6 +99,7 @@ export const de = {
     "Sie können an einem anderen Tag noch einmal antworten, auch anders. Berichte verschiedener Tage verraten Ihre Antwort nicht; dass sie sich geändert hat, kann man sehen.",
   learned: "Was man daraus erfahren kann",
   drawn: "Er wurde einmal zufällig aus Ihrer Antwort gezogen: Zurückgehen würde ihn nicht ändern.",
+  drawnSeveral: "Er wurde einmal zufällig aus Ihren Antworten gezogen: Zurückgehen würde ihn nicht ändern.",
   repeated:
     "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt nur diesen einen.",
   renewed:
@@ -135,12 +152,18 @@ export const de = {
     `Wer sonst nichts weiß und Ihre Antwort rät, liegt ohne diesen Bericht mit Wahrscheinlichkeit ${percent(before)} richtig, mit ihm höchstens mit `,
   guessText: (before, size) =>
     `Wer weiß, dass Ihre Antwort einer von ${count(size)} gleich wahrscheinlichen Texten ist, und sie rät, liegt ohne diesen Bericht mit Wahrscheinlichkeit ${percent(before)} richtig, mit ihm höchstens mit `,
+  guessSeveral: (before) =>
+    `Wer sonst nichts weiß und Ihre Antworten auf diese Fragen rät, liegt ohne diesen Bericht mit Wahrscheinlichkeit ${percent(before)} richtig, mit ihm höchstens mit `,
   noText: "Er schließt keinen Text aus: Jeder Text hätte zu diesem Bericht führen können.",
   noneOut: (size) => `Er schließt keine Antwort aus: Jede der ${count(size)} hätte zu diesem Bericht führen können.`,
   onlyYours: (out, size) =>
     `Sicher ist: Er nennt Ihre Antwort. Er schließt alle anderen aus, ${count(out)} von ${count(size)}.`,
   someOut: (out, size, left) =>
     `Sicher ist: Er schließt ${count(out)} der ${count(size)} Antworten aus und lässt ${count(left)} möglich. Ihre ist eine davon.`,
+  noneOutSeveral: (size) =>
+    `Er schließt keine Ihrer Antworten aus: Jede der ${count(size)} Arten, diese Fragen zu beantworten, hätte zu diesem Bericht führen können.`,
+  someOutSeveral: (out, size, left) =>
+    `Sicher ist: Er schließt ${count(out)} der ${count(size)} Arten aus, diese Fragen zu beantworten, und lässt ${count(left)} möglich. Ihre ist eine davon.`,
   possible: "möglich",
   ruledOut: "ausgeschlossen",
   allAnswers: "Alle Antworten",
@@ -194,6 +217,16 @@ export const de = {
     certain: "Mit Sicherheit",
     differs: "Nicht für alle Antworten gleich",
     inNumbers: "In Zahlen",
+    several: "Mehrere Fragen, ein Bericht",
+    severalOne: (questions, epsilon, most) =>
+      `Ein Bericht für alle ${questions} Fragen zusammen, epsilon ${comma(epsilon)}. Er zeigt, von welchen er handelt, ` +
+      `${most === 1 ? "von einer" : `von höchstens ${most}`}: Der Zufall hat sie gewählt, nicht Ihre Antworten. Über die anderen sagt er nichts.`,
+    severalChance: (least, most) =>
+      `Von einer bestimmten Frage handelt er mit einer Wahrscheinlichkeit von ${least} bis ${most} %; wenn, dann schützt er die Antwort durch dasselbe epsilon, nicht durch ein kleineres.`,
+    severalAgain:
+      "Eine weitere Antwort handelte von anderen Fragen und kostete noch ein epsilon: k neue Antworten sind zusammen k mal epsilon, und einige Dutzend fragen nach allem. Deshalb antwortet Ihr Gerät einmal.",
+    severalRest: (size) =>
+      `Der Rest handelt von den ${count(size)} Antworten, die ein einzelner Bericht höchstens unterscheidet.`,
     onlyYours: "nur Ihre möglich",
     left: (left) => `${comma(left)} möglich`,
     leftAtLeast: (left) => `mindestens ${comma(left)} möglich`,

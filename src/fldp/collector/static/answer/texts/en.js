@@ -7,7 +7,6 @@ export const en = {
   language: "en",
   percent,
   // The question.
-  several: "This survey asks several questions, which this page cannot ask yet. A program of its makers can.",
   protected: "Your answer stays here. We send a randomised version of it, and you see it first.",
   exposing:
     "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.",
@@ -15,6 +14,29 @@ export const en = {
   newKeys:
     "The collector has replaced its keys within a day, which is rare. Somebody who wants to know you by your key would do so, too, with the relay's help.",
   answer: "Your answer",
+  // Several questions.
+  /** @type {(questions: number) => string} */
+  questions: (questions) => `A survey of ${questions} questions`,
+  protectedSeveral:
+    "Your answers stay here. Chance chooses which questions your report is about. We send a randomised version of your answers to these, and you see it first.",
+  answers: "Your answers",
+  noAnswer: "No answer",
+  optional: "(optional)",
+  lacking: "This question needs an answer.",
+  begin: "Begin",
+  /** @type {(questions: number) => string} */
+  asksLess: (questions) =>
+    `There are ${questions} questions, and you are asked only a few of them: chance chooses which.`,
+  asksLessWhy:
+    "Please answer them whichever they are. If people stopped because of what they are asked, the result would be wrong.",
+  oneReport: "One report for all questions. Which of them it is about, and what it tells, stands below.",
+  /** @type {(questions: number) => string} */
+  about: (questions) => (questions === 1 ? "The question it is about" : `The ${questions} questions it is about`),
+  chanceChose: "Chance chose this, not your answers.",
+  /** @type {(questions: number) => string} */
+  notAbout: (questions) =>
+    questions === 1 ? "It says nothing about the other one:" : "It says nothing about the others:",
+  notKeptSeveral: "They are not sent, and they are not kept.",
   seeReport: "See my report",
   search: "Search the answers",
   /** @type {(matches: number, all: number) => string} */
@@ -72,6 +94,7 @@ export const en = {
     "You can answer again on another day, also differently. Reports of different days do not reveal your answer; that it changed may show.",
   learned: "What anybody can learn from it",
   drawn: "It was drawn at random from your answer, once: going back would not change it.",
+  drawnSeveral: "It was drawn at random from your answers, once: going back would not change it.",
   repeated: "This report was drawn before, on an earlier visit or in another tab. There is only ever one.",
   renewed:
     "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
@@ -125,6 +148,9 @@ export const en = {
   /** @type {(before: number, size: number) => string} */
   guessText: (before, size) =>
     `Somebody who knows that your answer is one of ${count(size)} texts, all equally likely, and guesses it is right with probability ${percent(before)} without this report, and with it at best `,
+  /** @type {(before: number) => string} */
+  guessSeveral: (before) =>
+    `Somebody who knows nothing else and guesses your answers to these is right with probability ${percent(before)} without this report, and with it at best `,
   noText: "It rules out no text: every text could have led to this report.",
   /** @type {(size: number) => string} */
   noneOut: (size) => `It rules out no answer: each of the ${count(size)} could have led to this report.`,
@@ -134,6 +160,12 @@ export const en = {
   /** @type {(out: number, size: number, left: number) => string} */
   someOut: (out, size, left) =>
     `For certain: it rules out ${count(out)} of the ${count(size)} answers, and leaves ${count(left)} possible. Yours is one of these.`,
+  /** @type {(size: number) => string} */
+  noneOutSeveral: (size) =>
+    `It rules out none of your answers: each of the ${count(size)} ways to answer these questions could have led to this report.`,
+  /** @type {(out: number, size: number, left: number) => string} */
+  someOutSeveral: (out, size, left) =>
+    `For certain: it rules out ${count(out)} of the ${count(size)} ways to answer these questions, and leaves ${count(left)} possible. Yours is one of these.`,
   possible: "possible",
   ruledOut: "ruled out",
   allAnswers: "All answers",
@@ -191,6 +223,19 @@ export const en = {
     certain: "For certain",
     differs: "Not alike for all answers",
     inNumbers: "In numbers",
+    several: "Several questions, one report",
+    /** @type {(questions: number, epsilon: string, most: number) => string} */
+    severalOne: (questions, epsilon, most) =>
+      `One report for all ${questions} questions together, epsilon ${epsilon}. It shows which it is about, ` +
+      `${most === 1 ? "one" : `at most ${most}`} of them: chance chose these, not your answers. It says nothing about the others.`,
+    /** @type {(least: string, most: string) => string} */
+    severalChance: (least, most) =>
+      `It is about a given question with a probability of ${least}% to ${most}%; where it is, it protects the answer by that same epsilon, not by a smaller one.`,
+    severalAgain:
+      "Another answer would be about other questions, and would cost another epsilon: k fresh answers are k times epsilon together, and a few dozen ask about everything. So your device answers once.",
+    /** @type {(size: number) => string} */
+    severalRest: (size) =>
+      `The rest of this card is about the ${count(size)} answers that one report tells apart at most.`,
     onlyYours: "only yours possible",
     /** @type {(left: string) => string} */
     left: (left) => `${left} possible`,

@@ -1,0 +1,53 @@
+// A survey among all: its state and the number of its reports, live.
+import { element } from "../shared/dom.js";
+import { count } from "../shared/format.js";
+import { get, Refused } from "../shared/session.js";
+
+/** @import { SurveyRow } from "../shared/replies.d.ts" */
+
+/**
+ * Find a survey among all that the token is good for.
+ *
+ * @param {string} version
+ * @returns {Promise<SurveyRow>}
+ */
+export async function rowOf(version) {
+  /** @type {SurveyRow[]} */
+  const rows = await get("v1/surveys");
+  const row = rows.find((row) => row.version === version);
+  if (row) return row;
+  throw new Refused(404, { detail: "there is no such survey" });
+}
+
+/**
+ * Return what of a query says which days are meant.
+ *
+ * @param {URLSearchParams} query
+ */
+export const windowOf = (query) => new URLSearchParams([...query].filter(([name]) => name === "from" || name === "to"));
+
+/** Make the line with the state and the number of reports. */
+export function statusLine() {
+  const state = element("span");
+  const n = element("strong", { class: "count" });
+  const noun = element("span");
+  const node = element("p", { class: "facts" }, state, element("span", {}, n, " ", noun));
+
+  /** @param {SurveyRow} row */
+  function put(row) {
+    state.textContent = row.state;
+    state.className = `state ${row.state}`;
+    n.textContent = count(row.n);
+    noun.textContent = row.n === 1 ? "report" : "reports";
+  }
+  return { node, put };
+}
+
+/**
+ * @param {number} n
+ * @param {number} minimum
+ */
+export const tooFew = (n, minimum) =>
+  n === 0
+    ? `There are no reports yet. Estimates are shown from ${count(minimum)} on.`
+    : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;

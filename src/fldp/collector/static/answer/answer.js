@@ -335,7 +335,7 @@ const report = (survey, batch) => [
   element("p", {}, reportText(survey)),
   bytes(batch),
   numbers(survey),
-  parties(words.parties),
+  parties(words.parties, true),
   versionLine(survey),
 ];
 

@@ -5,11 +5,12 @@ import { isRelayed } from "./place.js";
 /** @import { Texts } from "./texts/en.js" */
 
 /**
- * Make the table, and what it does not show.
+ * Make the table, and what it does not show: a panel, or a part of one.
  *
  * @param {Texts["parties"]} words
+ * @param {boolean} [isPart]
  */
-export function parties({ title, columns, relayed, direct }) {
+export function parties({ title, columns, relayed, direct }, isPart = false) {
   const { rows, notes } = isRelayed ? relayed : direct;
   const head = element(
     "tr",
@@ -26,8 +27,8 @@ export function parties({ title, columns, relayed, direct }) {
   );
   return element(
     "section",
-    { class: "panel", "aria-labelledby": "parties" },
-    element("h2", { id: "parties" }, title),
+    { class: isPart ? null : "panel", "aria-labelledby": "parties" },
+    element(isPart ? "h3" : "h2", { id: "parties" }, title),
     element(
       "table",
       { class: "parties", "aria-labelledby": "parties" },

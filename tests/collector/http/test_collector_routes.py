@@ -21,7 +21,7 @@ DOCUMENT = document()
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 PUBLIC = {("GET", path) for path in ("/healthz", "/readyz", "/openapi.json", "/v1/surveys/{name}")}
 PUBLIC |= {("GET", path) for path in ("/", "/s/{name}", "/static/{file}")}
-PUBLIC |= {("POST", "/v1/ohttp"), ("GET", "/v1/ohttp/keys")}
+PUBLIC |= {("POST", "/v1/ohttp"), ("GET", "/v1/ohttp/keys"), ("GET", "/v1/surveys/{name}/versions")}
 PAGES = ("/", "/s/{name}", "/static/{file}")
 CACHED = dict.fromkeys(PAGES, "no-cache")  # a browser asks each time whether they have changed
 SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for method, path in DESCRIBED}
@@ -81,7 +81,9 @@ def request(server, survey, method, path, token=None, extra=None):
         "/v1/versions/{id}/estimates": {"json": {"candidates": ["a", "b"]}},
         "/v1/versions/{id}/compare": {"json": {"candidates": ["a", "b"]}},
         "/v1/versions/{id}/reports": {"content": batch(survey)},
+        "/v1/versions/{id}/withdrawals": {"content": batch(survey)},
         "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},
+        "/v1/versions/{id}/merge/withdrawals": {"content": wire.encode_tally(tally, survey.version)},
     }
     named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
     where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "shared/page.css")
@@ -103,7 +105,10 @@ def test_the_document_describes_exactly_the_routes_that_there_are():
     access = {(operation.method, operation.path): operation.access for operation in OPERATIONS}
     assert {route for route, who in access.items() if who == "public"} == PUBLIC
     assert {route for route, scope in SCOPES.items() if scope == "public"} == PUBLIC
-    special = {("GET", "/metrics"): "local", ("POST", "/v1/versions/{id}/reports"): "sender"}
+    special = {
+        ("GET", "/metrics"): "local",
+        **{("POST", f"/v1/versions/{{id}}/{what}"): "sender" for what in ("reports", "withdrawals")},
+    }
     assert {route: special.get(route, scope) for route, scope in SCOPES.items()} == access
 
 

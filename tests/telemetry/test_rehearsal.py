@@ -13,6 +13,7 @@ import pytest
 
 from fldp.client import Client
 from fldp.errors import ParameterError
+from fldp.telemetry.installed import Installed
 from fldp.telemetry.metrics import read_metrics
 from fldp.telemetry.periods import system
 from fldp.telemetry.publishing import publish
@@ -205,6 +206,9 @@ def test_reports_go_through_a_real_relay(tmp_path):
                 agent.send_due()
                 assert [report.state for report in reports(agent)] == ["sent"], reports(agent)
                 assert [row["n"] for row in client.surveys()] == [1]
+                assert Installed(agent.metrics, agent._places).withdraw([].append) == 0
+                assert [report.state for report in reports(agent)] == ["withdrawn"]
+                assert [row["n"] for row in client.surveys()] == [0]
                 direct = install(folder, metrics._replace(relay=""), at("2026-02-20"))
                 with direct.state.exclusive() as rows:
                     rows._execute("UPDATE reports SET state = 'waiting'")

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from fldp.telemetry.installed import Installed
 from fldp.telemetry.modes import Mode
 from fldp.telemetry.periods import system
 from support.raw_server import answer, raw
@@ -16,6 +17,7 @@ from support.telemetry import FIELDS, at, install, lived, only, quick_folder, re
 
 OK = answer(b'{"accepted": 1}')
 PORTAL = answer(b"<p>Welcome to this hotel</p>", media="text/html")
+BACK = answer(b'{"withdrawn": 1}')
 
 
 @pytest.fixture
@@ -208,3 +210,31 @@ def test_the_end_of_a_program_does_not_wait_for_the_network(folder):
         ended.set()
         assert program(fields, folder) == "on True\n"
         assert len(seen) >= 1
+
+
+def test_a_withdrawal_names_the_report_again(folder):
+    with raw(OK) as (url, seen):
+        agent = due(folder, collector=url)
+        agent.send_due()
+    with raw(BACK) as (again, withdrawn):
+        said = []
+        agent = install(folder, only("sync", collector=again), at("2026-02-20"))
+        program = Installed(agent.metrics, agent._places)
+        assert program.withdraw(said.append) == 0
+        assert program.withdraw(said.append) == 0
+    [report] = reports(agent)
+    assert report.state == "withdrawn"
+    assert said == ["2026-01 sync: taken back"]
+    assert [line[0].split()[1].rsplit("/", 1)[1] for line in seen + withdrawn] == ["reports", "withdrawals"]
+    assert f"Idempotency-Key: {report.key}" in withdrawn[0]
+
+
+def test_a_withdrawal_that_fails_says_so(folder):
+    with raw(answer(b"{}", "404 Not Found")) as (url, _):
+        agent = due(folder, collector=url)
+        with agent.state.exclusive() as rows:
+            rows.tried(1, "sent", "2026-02-20T00:00:00Z")
+        said = []
+        assert Installed(agent.metrics, agent._places).withdraw(said.append) == 1
+    assert said == ["2026-01 sync: the collector answers 404"]
+    assert [report.state for report in reports(agent)] == ["sent"]

@@ -109,7 +109,7 @@ def test_lint_export_and_their_exit_codes(tmp_path):
 def test_python_runs_the_persons_commands():
     line = [sys.executable, "-m", "fldp.telemetry"]
     help_ = subprocess.run([*line, "--help"], capture_output=True, text=True, check=True).stdout
-    assert all(f" {name} " in help_ for name in ("on", "local", "off", "env", "view", "clean"))
+    assert all(f" {name} " in help_ for name in ("on", "local", "off", "env", "view", "withdraw", "clean"))
     bad = subprocess.run([*line, "view", "--text"], capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr.startswith("fldp: telemetry: say which program")

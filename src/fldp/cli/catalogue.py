@@ -114,6 +114,7 @@ EXAMPLES = {
     "telemetry off": "fldp telemetry off",
     "telemetry env": "fldp telemetry env",
     "telemetry view": "fldp telemetry view --app wordy",
+    "telemetry withdraw": "fldp telemetry withdraw --app wordy",
     "telemetry clean": "fldp telemetry clean --app wordy",
     "telemetry lint": "fldp telemetry lint metrics.toml",
     "telemetry publish": "fldp telemetry publish metrics.toml --to https://collector.example",

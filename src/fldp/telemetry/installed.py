@@ -2,16 +2,17 @@
 
 import os
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fldp.errors import FldpError, ParameterError
-from fldp.telemetry import periods
+from fldp.telemetry import periods, sending
 from fldp.telemetry.agent import DECLARED, Places
 from fldp.telemetry.metrics import AppMetrics, parse_metrics
 from fldp.telemetry.modes import Mode, mode_of, state_folder
-from fldp.telemetry.state import State
+from fldp.telemetry.state import SENT, WAITING, WITHDRAWN, State
 from fldp.telemetry.view import view_data
 
 
@@ -53,6 +54,25 @@ class Installed(NamedTuple):
         """Delete aggregates alone."""
         with self.state.exclusive() as rows:
             rows.forget_aggregates()
+
+    def withdraw(self, say: Callable[[str], None]) -> int:
+        """Take back every report that was sent, and drop what waits; return how many could not be taken back now."""
+        with self.state.exclusive() as rows:
+            reports = [report for report in rows.reports() if report.state in (SENT, WAITING)]
+        left = 0
+        for report in reports:
+            what = f"{report.period} {report.metric}"
+            try:  # a waiting one, too: it may have arrived although nobody was told
+                reply = sending.send(self.metrics, report, sending.WITHDRAWALS)
+                said = "" if reply.confirms("withdrawn") else f"the collector answers {reply.status}"
+            except (OSError, ValueError) as error:
+                said = f"not reached: {type(error).__name__}"
+            left += bool(said)
+            say(f"{what}: {said or 'taken back'}")
+            if not said:
+                with self.state.exclusive() as rows:
+                    rows.tried(report.number, WITHDRAWN, periods.text(periods.system()))
+        return left
 
 
 def _files(places: Places) -> dict[str, Any]:

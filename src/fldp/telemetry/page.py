@@ -23,6 +23,7 @@ _STATES = {
     "waiting": "waits for its time",
     "refused": "the collector did not take it",
     "dropped": "was never sent",
+    "withdrawn": "taken back",
 }
 
 

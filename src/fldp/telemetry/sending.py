@@ -15,6 +15,7 @@ from fldp.telemetry.state import StoredReport
 
 TIMEOUT = 10.0  # seconds for each step of a request
 _MAX_REPLY = 1 << 17
+REPORTS, WITHDRAWALS = "reports", "withdrawals"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LATER = (408, 425, 429)
 
@@ -38,9 +39,9 @@ class PlainReply(NamedTuple):
         return 400 <= self.status < 500 and self.status not in _LATER
 
 
-def send(metrics: AppMetrics, report: StoredReport) -> PlainReply:
-    """Send a report; an ``OSError`` or ``ValueError`` if nothing came back."""
-    path = f"/v1/versions/{report.version}/reports"
+def send(metrics: AppMetrics, report: StoredReport, what: str = REPORTS) -> PlainReply:
+    """Send a report, or take it back; an ``OSError`` or ``ValueError`` if nothing came back."""
+    path = f"/v1/versions/{report.version}/{what}"
     headers = {"Content-Type": "application/octet-stream", "Idempotency-Key": report.key}
     if metrics.relay:
         return _through(metrics.relay, path, headers, report.body)

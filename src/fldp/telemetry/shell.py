@@ -109,6 +109,17 @@ def _serve(data: Any, browser: bool) -> None:
 
 
 @commands.command()
+def withdraw(app: OneApp = None) -> None:
+    """Take back every report that was sent, as far as the collector still can; published results stay as they are."""
+    from fldp.telemetry.installed import one_installed
+
+    left = one_installed(app).withdraw(typer.echo)
+    if left:
+        typer.echo(f"{left} could not be taken back now; run this again later", err=True)
+        raise typer.Exit(1)
+
+
+@commands.command()
 def clean(app: App = None) -> None:
     """Delete aggregates and reports on this machine. The ledger stays: what was given away stays given away."""
     from fldp.telemetry.installed import installed

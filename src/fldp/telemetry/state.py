@@ -15,7 +15,7 @@ from fldp.telemetry.metrics import AppMetric
 
 _APPLICATION, SCHEMA_VERSION = 0x666C6474, 1  # "fldt"
 PATIENCE = 5.0  # seconds to wait for other processes
-WAITING, SENT, REFUSED, DROPPED = "waiting", "sent", "refused", "dropped"
+WAITING, SENT, REFUSED, DROPPED, WITHDRAWN = "waiting", "sent", "refused", "dropped", "withdrawn"
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS periods (
@@ -202,7 +202,7 @@ class Rows:
         self._execute("UPDATE reports SET due = ? WHERE number = ?", (due, number))
 
     def tried(self, number: int, state: str, now: str, said: str = "") -> None:
-        """Note what became of sending a report."""
+        """Note what became of sending a report, or of taking it back."""
         sent = now if state == SENT else ""
         self._execute(
             "UPDATE reports SET state = ?, sent = CASE WHEN ? = '' THEN sent ELSE ? END, tries = tries + 1, said = ?"

@@ -399,7 +399,7 @@ def test_days_windows_and_opening_hours(tmp_path, kind):
             await asyncio.sleep(0.3)
             assert (await estimates()).json()["n"] == 20
             assert (await estimates(**{"from": "2026-11-02"})).json()["n"] == 11
-            shown = [{"day": "2026-11-01", "n": None}, {"day": "2026-11-02", "n": 11}]
+            shown = [{"day": "2026-11-01", "n": None}, {"day": "2026-11-02", "n": 11, "withdrawn": 0}]
             assert (await client.get(f"{where}/days")).json() == shown
             assert (await client.get(f"{where}/days", params={"from": "2026-11-01"})).status_code == 422
             assert (await estimates(to="2026-11-01")).status_code == 403

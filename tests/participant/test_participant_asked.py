@@ -105,7 +105,7 @@ def test_what_chance_chose_lies_beside_the_ledger_for_its_owner_only(tmp_path):
     chances = tmp_path / "answers.db.chances"
     assert chances.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(path)) as connection:  # the ledger has the schema of every other one
-        assert connection.execute("PRAGMA user_version").fetchone()[0] == 3
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
         assert connection.execute("SELECT count(*) FROM answers").fetchone()[0] == 0
     (word,) = json.loads(chances.read_text())["words"].values()
     places = drawn_view.questions_of(Survey.from_dict(FIELDS).oracle, int(word, 16))

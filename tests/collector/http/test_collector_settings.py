@@ -1,6 +1,7 @@
 """Settings: from flags, the environment and a file, in that order; and the commands on a collector's folder."""
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -132,11 +133,21 @@ def test_fsck_exits_with_1_on_a_difference(tmp_path):
     assert "30 reports are counted, 31 were acknowledged" in bad.stdout
 
 
+def structure(connection):
+    """The columns of all tables, in any order, and what else there is; migrations add columns at the end."""
+    entries = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql NOT LIKE '%sqlite_sequence%'")
+    found = {}
+    for kind, name, sql in entries.fetchall():
+        columns = connection.execute("SELECT * FROM pragma_table_xinfo(?)", (name,)).fetchall()
+        text = re.sub(r"\s+", " ", sql.partition("(")[0] + sql.rpartition(")")[2] if kind == "table" else sql)
+        found[name] = kind, text, sorted(map(repr, (column[1:] for column in columns)))
+    return found
+
+
 def test_the_document_holds_the_schema_and_every_setting(tmp_path):
     SqliteStore(tmp_path / "fldp.db").close()
-    with closing(sqlite3.connect(tmp_path / "fldp.db")) as connection:
-        statements = connection.execute("SELECT sql FROM sqlite_schema WHERE sql NOT LIKE '%sqlite_sequence%'")
-        for (statement,) in statements.fetchall():
-            assert f"{statement};" in DOCUMENT
+    with closing(sqlite3.connect(tmp_path / "fldp.db")) as stored, closing(sqlite3.connect(":memory:")) as documented:
+        documented.executescript(re.search(r"```sql\n(.*?CREATE TABLE segments.*?)```", DOCUMENT, re.DOTALL)[1])
+        assert structure(documented) == structure(stored)
     for name, default, about in described():
         assert f"| `{name}` | `{default}` | {about} |" in DOCUMENT, name

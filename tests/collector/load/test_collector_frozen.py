@@ -61,7 +61,8 @@ def own():
 HELD = {
     "keys": (
         "INSERT INTO keys SELECT new.* FROM surveys, json_populate_record(NULL::keys, json_build_object("
-        "'survey', number, 'key', 'held', 'body', 'x', 'accepted', 1, 'checksum', 0)) AS new WHERE name = 'browser'"
+        "'survey', number, 'key', 'held', 'body', 'x', 'accepted', 1, 'checksum', 0, 'withdrawn', 0)) AS new"
+        " WHERE name = 'browser'"
     ),
     "tickets": "SELECT 1 FROM tickets FOR UPDATE",
     "survey": f"SELECT pg_advisory_xact_lock({LOCKS}, number) FROM surveys WHERE name = 'browser'",

@@ -491,8 +491,13 @@ def test_where_a_frame_may_keep_nothing_there_is_a_link_to_a_tab(stage, denial, 
 @pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
 def test_no_label_can_be_told_from_another(stage, window):
     stage.publish(DIABETES)
-    places = range(len(LABELS)) if window is DESK else (0, 2, 4)
-    alike(lambda place: stage.visit(DIABETES, usual(place), window=window), places)
+    alike(lambda place: stage.visit(DIABETES, usual(place), window=window), (0, 2, 4))
+
+
+def test_no_label_at_all_can_be_told_from_another(stage):
+    """Every label, as far as to its report."""
+    stage.publish(DIABETES)
+    alike(lambda place: stage.visit(DIABETES, drawn(place)), range(len(LABELS)))
 
 
 def test_not_even_by_a_host_that_hides_most_of_the_frame(stage):

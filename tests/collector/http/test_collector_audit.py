@@ -65,6 +65,10 @@ def requests(survey):
         "close_survey": (("POST", "/v1/surveys/made/close", {}), {"survey": "made", "status": 200}),
         "delete_survey": (("DELETE", "/v1/surveys/made?all=true", {}), {"survey": "made", "status": 204}),
         "merge": (("POST", f"{one}/merge", {"content": tally}), {**known, "count": 3, "status": 200}),
+        "withdraw_merge": (
+            ("POST", f"{one}/merge/withdrawals", {"content": tally}),
+            {**known, "count": 0, "status": 200},
+        ),
         "create_tickets": (("POST", f"{one}/tickets", {"json": {"count": 7}}), {**known, "count": 7, "status": 201}),
         "export": (("GET", f"{one}/export", {}), {**known, "status": 200}),
         "tokens": (("GET", "/v1/tokens", {}), {"status": 200}),

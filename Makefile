@@ -49,9 +49,10 @@ needs:
 test: needs $(READY) $(JS)  ## style, types and all tests
 	@$(MAKE) --no-print-directory --jobs 2 lint tests
 
-# Kernels are compiled on one core before the first test runs: the types are checked on another meanwhile.
+# Kernels are compiled on one core before the first test runs: the types are checked on another meanwhile. Tests wait for
+# browsers and servers, so with more workers than cores a core is rarely idle.
 tests: $(READY)
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(3 + os.cpu_count())")
 
 acceptance: $(READY)  ## every statistical promise at full size; writes the tables of docs/statistics.md
 	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py' tests/acceptance

@@ -171,12 +171,15 @@ def drawn_text(svg):
     return read([[int((row, column) in dark) for column in range(size)] for row in range(size)])
 
 
-@pytest.mark.parametrize("size", [1, 14, 15, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412])
-def test_a_code_of_every_version_is_read(visitor, server, size):
-    start = ("https://collector.example/s/" + "ü-name/" * 60).encode()[:size].decode(errors="ignore")
-    text = start + "x" * (size - len(start.encode()))
+SIZES = [1, 14, 15, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412]
+
+
+def test_a_code_of_every_version_is_read(visitor, server):
     page = visitor.open(f"{server.url}/")
-    assert read(page.evaluate(CODE, text)) == text
+    for size in SIZES:
+        start = ("https://collector.example/s/" + "ü-name/" * 60).encode()[:size].decode(errors="ignore")
+        text = start + "x" * (size - len(start.encode()))
+        assert read(page.evaluate(CODE, text)) == text, size
 
 
 def test_what_is_too_long_for_a_code_has_none(visitor, server):

@@ -25,8 +25,8 @@ def test_the_collector_has_intervals_for_every_look(collector):
         whole = asked.estimate(tallies[0] + tallies[1])
         once = (await client.get(f"{where}/estimates")).json()
         every = (await client.get(f"{where}/estimates", params={"anytime": "true"})).json()
-        assert once == json.loads(as_json(whole, 0.95, None))
-        assert every == json.loads(as_json(watch(whole, 20_000), 0.95, None))
+        assert once == {"withdrawn": 0, **json.loads(as_json(whole, 0.95, None))}
+        assert every == {"withdrawn": 0, **json.loads(as_json(watch(whole, 20_000), 0.95, None))}
         assert (every["anytime"], every["simultaneous"]) == ({"planned": 20_000}, True)
         assert (await client.get(f"{where}/estimates", params={"anytime": "true", "format": "csv"})).status_code == 200
         days = {"from": "2026-11-01", "to": "2026-11-01", "other_from": "2026-11-02", "other_to": "2026-11-02"}

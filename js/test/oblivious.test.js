@@ -225,6 +225,27 @@ test("a queued answer remembers its relay, and goes nowhere else", async (t) => 
   assert.ok(asked.every(({ url }) => url.startsWith(RELAY)));
 });
 
+test("an answer is taken back through its relay, or through the one that its survey asks for, and never directly", async (t) => {
+  withoutWaiting(t);
+  const asked = network(t, (_, url) => (url.endsWith("/keys") ? keys() : away()));
+  for (const collect of [{}, { oblivious: true }]) {
+    const [store, survey] = [memoryStore(), await surveyOf(collect)];
+    const person = participant(survey, { store, relay: through(RELAY) });
+    if (collect.oblivious) await person.prepare("edge");
+    else await person.answer("edge");
+    const before = asked.length;
+    await assert.rejects(participant(survey, { store }).withdraw(), { name: "ParameterError", message: /relay/ });
+    assert.equal(asked.length, before);
+    assert.equal((await person.withdraw()).state, "withdrawing"); // the relay is away
+    assert.equal(JSON.parse(await store.read()).answers[0].relay, RELAY);
+    const sent = asked.length;
+    assert.equal(await flush({ store }), 1); // without a way to relays it stays
+    assert.equal(asked.length, sent);
+    assert.equal(await flush({ store, relays: through }), 1);
+    assert.ok(asked.length > sent && asked.every(({ url }) => url.startsWith(RELAY)));
+  }
+});
+
 test("a delay is drawn once, within its bounds, and kept with the answer", async (t) => {
   const asked = network(t, away);
   const survey = await surveyOf();

@@ -185,3 +185,26 @@ def test_it_loads_nothing_heavy_and_two_processes_draw_once(tmp_path):
     said = [json.loads(process.communicate()[0]) for process in running]
     assert [loaded for _, loaded in said] == [[], []]
     assert said[0][0] == said[1][0]
+
+
+def test_what_was_withdrawn_is_answered_in_no_later_period(store):
+    draw, other = Drawing(), survey(number=1)
+    sent = [answer_period(store, survey(), RENEWING, draw, today=day) for day in ("2026-11-16", "2026-12-01")]
+    person = Participant(store)
+    assert set(person.withdraw(survey().version, origin=ORIGIN)) == set(sent)
+    assert person.withdrawn(survey().version, origin=ORIGIN)
+    for day in ("2026-12-01", "2027-01-01"):
+        with pytest.raises(BudgetError, match="was withdrawn, and cannot be given again"):
+            answer_period(store, survey(), RENEWING, draw, today=day)
+    assert draw.drawn == 2
+    assert not person.withdrawn(other.version, origin=ORIGIN)
+    assert answer_period(store, other, RENEWING, draw, today="2027-01-01").report == b" batch 3"
+
+
+def test_all_reports_of_what_is_kept_can_be_withdrawn(store):
+    draw, kept = Drawing(), survey("weekly")
+    days = ("2026-11-16", "2026-11-23", "2026-11-30")
+    sent = [answer_period(store, kept, RENEWING, draw, keep=draw.keep, today=day) for day in days]
+    assert Participant(store).withdraw(kept.version, origin=ORIGIN) == tuple(reversed(sent))
+    with pytest.raises(BudgetError, match="was withdrawn"):
+        answer_period(store, kept, RENEWING, draw, keep=draw.keep, today="2026-12-07")

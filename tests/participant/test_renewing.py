@@ -248,3 +248,36 @@ def test_headroom_counts_periods():
     ever = "people can answer it in 2 months, ever (epsilon 1, eta 1 each)"
     assert room.sentence == f"{ever}; with limits by the month, in 12 months of a year"
     assert headroom(Survey.from_dict(strings("weekly"))).period == ""
+
+
+def test_months_are_withdrawn_together_and_none_comes_after(today, store):
+    person, version = Participant(store, limits=RENEWING), Survey.from_dict(repeated()).version
+    sent = [asked(person, repeated())]
+    today("2026-12-01")
+    sent.append(asked(person, repeated()))
+    origin = person.history()[0].origin
+    taken = person.withdraw(version, origin=origin)
+    assert {answer.key for answer in taken} == {answer.key for answer in sent}
+    for day in ("2026-12-01", "2027-01-01"):
+        today(day)
+        with pytest.raises(BudgetError, match="was withdrawn, and cannot be given again"):
+            asked(person, repeated())
+    assert len(person.history()) == 2
+
+
+def test_a_value_is_followed_by_the_week_at_one_charge(today, store):
+    """Another report of another label in each week, made of one basis, charged to the month of the first."""
+    fields = repeated("weekly", oracle={"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0})
+    person = Participant(store, limits=RENEWING)
+    first = asked(person, fields, "chrome")
+    assert asked(person, fields, "edge").key == first.key
+    today("2026-11-23")
+    second = asked(person, fields, "firefox")
+    assert (second.repeated, second.key != first.key) == (False, True)
+    asked_of = Survey.from_dict(fields)
+    masks = {
+        wire.decode(each.report, asked_of.oracle, asked_of.version).data.tolist()[0][0] for each in (first, second)
+    }
+    assert len(masks) == 1
+    (charge,) = person.history()
+    assert (charge.epoch, charge.renews, charge.cost.epsilon) == ("2026-W47", True, Fraction(2))

@@ -142,6 +142,22 @@ def redrawn():
     return 16 * log(own * 3 / (1 - own))
 
 
+QUESTIONS = 3  # of two answers each: the eight values are records
+AMPLIFIED = log(QUESTIONS * (E - 1) + 1)
+
+
+def sampled(generator, values, epsilon, *, fakes):
+    """One question by lot, answered by randomized response; beside it fake answers to all others, or which it was."""
+    records = np.asarray(values)[:, None] >> np.arange(QUESTIONS) & 1
+    every, chosen = np.arange(len(records)), generator.integers(0, QUESTIONS, len(records))
+    told = records[every, chosen] ^ (generator.random(len(records)) >= exp(epsilon) / (exp(epsilon) + 1))
+    if not fakes:
+        return 2 * chosen + told
+    reports = generator.integers(0, 2, records.shape)
+    reports[every, chosen] = told
+    return reports
+
+
 MUSEUM = {
     "OUE, a set bit thrown again": Exhibit(
         "pure-ldp 1.1.2",
@@ -191,6 +207,14 @@ MUSEUM = {
         drawn_from_all(),
         lambda g: lambda values: subset(g, values, NAMED, all_others=True),
         lambda g: lambda values: subset(g, values, NAMED),
+    ),
+    "RS+FD, fake answers beside a sampled one": Exhibit(
+        "multi-freq-ldpy 0.2.5",
+        "epsilon is raised as if chance hid the question: it does not between records that differ in all of them",
+        AMPLIFIED,
+        lambda g: lambda values: sampled(g, values, AMPLIFIED, fakes=True),
+        lambda g: lambda values: sampled(g, values, EPSILON, fakes=False),
+        (0, 3, 5, 6, 7),
     ),
     "L-GRR, noise redrawn": Exhibit(
         "multi-freq-ldpy 0.2.5",

@@ -456,7 +456,7 @@ def test_the_responder_is_audited_over_eight_days(tmp_path, forgets):
         rows = [report for value in values for report in history(survey.labels[value])]
         return survey.oracle._answered(*rows).data.reshape(len(values), 8)
 
-    found = audit_histories(survey.oracle, client=client, values=[0, 1], samples=4000, confidence=0.9999, rng=1)
+    found = audit_histories(survey.oracle, client=client, values=[0, 1], samples=20_000, confidence=0.9999, rng=1)
     assert found.holds is not forgets
 
 

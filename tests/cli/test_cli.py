@@ -138,6 +138,7 @@ def test_decoders_levels_and_post_processing(folder):
     assert "at least 32 of 63 remain possible" in text
 
 
+@pytest.mark.long
 def test_methods(folder):
     options = ("--oracle", "fwr", "--epsilon", "1", "--domain", "16", "--eta", "0.5")
     run_here("privatize", *options, "-o", "r", stdin="".join(f"{k % 3}\n" for k in range(900)).encode(), cwd=folder)
@@ -154,6 +155,7 @@ def test_methods(folder):
     assert json.loads(run_here("estimate", "t", "--method", "adaptive", "--json", cwd=folder).stdout)["biased"]
 
 
+@pytest.mark.long
 def test_card(folder):
     done = run_here("card", "--survey", "survey.toml", "--users", "1000", "-o", "c.html", "-o", "c.png", cwd=folder)
     assert b"Which browser are you using?" in done.stdout

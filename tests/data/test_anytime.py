@@ -60,6 +60,7 @@ def variances(oracle, counts):
 
 @pytest.mark.parametrize("oracle", [fldp.OUE(1.0, 100), fldp.GRR(1.0, 100), fldp.OUE(4.0, 100)], ids=repr)
 @pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.long
 def test_who_looks_often_is_misled_by_fixed_intervals_and_not_by_these(oracle, share):
     estimates, held = streams(oracle, share, np.random.default_rng(1))
     errors, spread = np.abs(estimates - held), variances(oracle, estimates)

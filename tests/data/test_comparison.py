@@ -47,6 +47,7 @@ NAMES = [f"{oracle}-{people}" for oracle, people in CASES]
 
 
 @pytest.mark.parametrize(("oracle", "people"), CASES, ids=NAMES)
+@pytest.mark.long
 def test_no_change_of_a_population_is_named_more_often_than_promised(oracle, people):
     wrong = {"named": 0, "uncovered": 0}
     for (_, before), (_, after) in pairs(oracle, (EVEN, EVEN), people):
@@ -58,6 +59,7 @@ def test_no_change_of_a_population_is_named_more_often_than_promised(oracle, peo
 
 
 @pytest.mark.parametrize(("oracle", "people"), CASES, ids=NAMES)
+@pytest.mark.long
 def test_intervals_cover_what_changed(oracle, people):
     """Of the population, and of the respondents, whose shares are known here."""
     missed = {"population": 0, "respondents": 0}

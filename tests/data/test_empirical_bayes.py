@@ -27,6 +27,7 @@ def error(estimate, truth):
 @pytest.mark.parametrize(
     ("name", "d", "most"), [("zipf", 1000, 0.9), ("uniform", 1000, 0.1), ("step", 1000, 0.9), ("one", 100, 1.1)]
 )
+@pytest.mark.long
 def test_the_total_error_is_below_norm_subs(make, name, d, most):
     """Five surveys together. ``make acceptance`` has the paper's populations, and narrower limits."""
     truth, oracle = POPULATIONS[name](d).astype(np.int64), make(1.0, d)

@@ -64,6 +64,7 @@ def test_bad_levels(level):
         Total(1.0, 1.0).interval(level)
 
 
+@pytest.mark.long
 def test_coverage_of_intervals():
     """95 % intervals of 200 runs x 50 values: between 93 and 97 %, which is 8 standard errors and more."""
     oracle, counts = fldp.FHR(1.0, 50), RNG.multinomial(5000, np.full(50, 0.02))
@@ -129,6 +130,7 @@ def test_to_pandas(monkeypatch):
     ],
     ids=repr,
 )
+@pytest.mark.long
 def test_the_standard_error_of_a_sum(oracle, options):
     """Over 1,500 runs the spread of a sum is the declared one within 6 of its own standard errors."""
     counts, members, runs = np.array([300, 90, 5, 5, *[0] * 7, 100]), [0, 2, 3, 7, 11], 1500
@@ -147,6 +149,7 @@ def test_the_standard_error_of_a_sum(oracle, options):
 @pytest.mark.parametrize(
     ("oracle", "n"), [(fldp.FHR(1.0, 255), 2000), (fldp.FHR(1.0, 255), 20_000), (fldp.GRR(1.0, 255), 20_000)], ids=repr
 )
+@pytest.mark.long
 def test_intervals_of_sums_cover_the_truth(oracle, n):
     """From the estimates themselves, most of whose values are rare: 95 % intervals of 60 runs cover in at least 50."""
     counts = RNG.multinomial(n, (1 / np.arange(1, 256)) / (1 / np.arange(1, 256)).sum())
@@ -207,6 +210,7 @@ def test_holm():
     "oracle", [fldp.URR(0.3, 9, sensitive=[0, 1, 2]), fldp.URAPPOR(1.0, 9, sensitive=[0])], ids=repr
 )
 @pytest.mark.parametrize("held", [1, 3, 10, 40, 100])
+@pytest.mark.long
 def test_a_value_that_few_reports_name_has_an_error_too(oracle, held):
     """It has no noise but its own: that no report names it does not mean that nobody holds it.
 

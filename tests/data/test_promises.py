@@ -30,6 +30,7 @@ def test_the_limit_is_as_stated():
         ("FWR, eta 1/4", 30, 100),
     ],
 )
+@pytest.mark.long
 def test_promises_hold(name, n, d):
     broken = measured(name, n, d, RUNS)
     assert max(broken.found, broken.missed) < most_broken(RUNS, 0.05, ALARM)

@@ -59,6 +59,7 @@ def test_shares_are_generalised_least_squares():
     np.testing.assert_allclose(number.frequencies, dense(SMALL, tally), atol=1e-9)
 
 
+@pytest.mark.long
 def test_variances_are_those_of_many_runs():
     """1,500 runs of 300 people: every CDF value and the mean. A ratio has sd 0.037, so 0.18 is 5 of them."""
     counts = np.array([90, 0, 60, 10, 80, 0, 20, 40])

@@ -106,6 +106,7 @@ def test_the_errors_are_those_of_a_simulation(oracle, decoder):
     assert (abs(found.mean(axis=0) - [0, FREQUENT]) < 6 * planned / math.sqrt(runs)).all()
 
 
+@pytest.mark.long
 def test_a_detectable_frequency_is_detected_half_of_the_time():
     """Of 400 runs between 140 and 260 have an interval above zero: 6 standard deviations, 1 failure in 5e8."""
     oracle, users = fldp.OUE(1.0, 31), 20_000

@@ -34,6 +34,7 @@ def protocol(oracle, counts):
 
 
 @pytest.mark.parametrize("oracle", CLOSED, ids=repr)
+@pytest.mark.long
 def test_the_joint_law_is_that_of_the_protocol(oracle):
     """Two samples of 6,000 whole tallies; false alarms below 1e-9."""
     counts = [3, 1, 0][: oracle.domain_size]

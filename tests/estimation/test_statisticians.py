@@ -40,6 +40,7 @@ def sampled(oracle, shares, sizes, generator):
         yield oracle.estimate(fldp.simulate(oracle, counts, rng=int(generator.integers(2**62))))
 
 
+@pytest.mark.long
 def test_intervals_of_a_population_cover():
     """Simple sampling and two weighted groups, 1,000 surveys each; those about the people asked cover less."""
     oracle, generator, runs = fldp.GRR(3.0, 2), np.random.default_rng(1), 1000

@@ -88,6 +88,7 @@ QUERIES = {operation.query for operation in OPERATIONS if operation.query}
 
 @pytest.mark.parametrize("model", sorted(BODIES | QUERIES, key=str), ids=lambda model: model.__name__)
 @given(data=st.data())
+@pytest.mark.long
 def test_whatever_is_sent_is_a_model_or_a_list_of_mistakes(model, data):
     names = st.sampled_from([*model.__struct_encode_fields__, "other"])
     if model in QUERIES:

@@ -18,6 +18,7 @@ def test_planted_defects_are_caught(oracle, check):
         check_oracle(oracle)
 
 
+@pytest.mark.long
 def test_the_oracles_the_defects_were_planted_in_pass():
     for oracle in (
         fldp.FHR(1.0, 7),

@@ -127,6 +127,7 @@ def test_two_values_share_a_symbol_of_olh_in_one_seed_of_g():
 
 
 @pytest.mark.parametrize("hashes", [1, 2, 3])
+@pytest.mark.long
 def test_the_blanket_of_rappor_is_that_of_its_worst_two_strings(hashes):
     """Strings that share bits, or set fewer, are never worse than the pair that the blanket is made of."""
     oracle = fldp.RAPPOR(epsilon=1.0, epsilon_permanent=2.0, bits=8, hashes=hashes, cohorts=2)
@@ -187,6 +188,7 @@ PEOPLE = st.integers(3, 24).map(lambda power: int(10 ** (power / 3)))
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from([fldp.GRR, fldp.OUE, fldp.SS, fldp.HRR]), st.floats(0.1, 6.0), PEOPLE, st.floats(-10, -4))
+@pytest.mark.long
 def test_more_people_less_epsilon_and_more_delta_never_tell_more(family, epsilon, n, power):
     oracle, delta = family(epsilon, 20), 10**power
     found = fldp.shuffled(oracle, n, delta=delta, honest=1).epsilon
@@ -284,6 +286,7 @@ def shuffle(*options, code=0):
     return " ".join((done.stdout or done.stderr).decode().split())
 
 
+@pytest.mark.long
 def test_the_command(tmp_path):
     said = shuffle("--oracle", "oue", "--epsilon", 1, "--domain", 10, "--reports", 10**6, "--plot", tmp_path / "c.svg")
     assert "epsilon 0.0041, delta 2e-7. For the collector itself: epsilon 1." in said

@@ -103,6 +103,7 @@ def test_a_rule_that_is_off_changes_no_version():
         ({"name": "oue", "epsilon": 1.0}, {}, "olh, hrr, hcms, sampled, or fwr with eta 1, got OUE"),
     ],
 )
+@pytest.mark.long
 def test_surveys_that_cannot_derive_are_refused_in_both_languages(oracle, collect, mistake):
     fields = specification(oracle=oracle, **{"submit": "ticket", "derive": True, **collect})
     with pytest.raises(FldpError, match=mistake):

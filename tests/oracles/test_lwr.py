@@ -441,6 +441,7 @@ def test_the_plan_for_people_who_are_asked_again():
 
 
 @pytest.mark.parametrize("forgets", [False, True])
+@pytest.mark.long
 def test_the_responder_is_audited_over_eight_days(tmp_path, forgets):
     """One that forgets what it keeps is accused; the honest one in at most one audit of 10,000."""
     path = tmp_path / "theme.toml"

@@ -51,6 +51,7 @@ def test_em_climbs_the_likelihood():
     assert found == sorted(found)
 
 
+@pytest.mark.long
 def test_em_ends_at_the_maximum():
     """Judged by a bound that holds for any counts, and by many steps of plain EM from another start."""
     oracle = fldp.FWR(1.0, 200, 0.5)

@@ -27,6 +27,7 @@ def conformance():
 
 
 @pytest.mark.parametrize(("checks", "oracle"), list(conformance()))
+@pytest.mark.long
 def test_conformance(checks, oracle):
     for check in checks:
         check(oracle, seed=20260)

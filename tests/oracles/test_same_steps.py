@@ -51,6 +51,7 @@ LISTED = timing_soak.listed()
 
 
 @pytest.mark.parametrize("name", LISTED)
+@pytest.mark.long
 def test_the_lines_that_run_are_the_same_for_every_value(name):
     """With the same random words, of every kind: some keep the value, some change it."""
     oracle, _ = LISTED[name]

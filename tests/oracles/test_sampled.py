@@ -202,6 +202,7 @@ def test_maps_give_the_tables():
     np.testing.assert_allclose(total.reshape(4, 3), tables.shares((0, 1)), atol=1e-12)
 
 
+@pytest.mark.long
 def test_variance_is_exact_for_those_who_reported():
     """Fixed people, fixed numbers in each view; noise and who is in which view are drawn. Fails with 1e-6 or less."""
     answers, n, runs = (3, 2, 2), 400, 1500

@@ -46,6 +46,7 @@ def test_the_example_imports_what_is_public():
     assert set(re.findall(r"^(?:from|import) (fldp\S*)", block("python"), re.MULTILINE)) <= {"fldp", "fldp.oracles.kit"}
 
 
+@pytest.mark.long
 def test_the_example_is_checked_planned_and_an_option(package):
     run(package, CHECK)
     assert "How many parts of epsilon there are." in run(package, SHELL, "privatize", "--oracle", "shy", "--help")

@@ -30,6 +30,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+@pytest.mark.long
 def test_the_demo_ends_with_a_result():
     out, _ = shell("demo")
     assert "593,358 users" in out

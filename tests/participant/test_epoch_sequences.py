@@ -5,6 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given, settings
 
 from fldp.participant.sqlite_store import FileStore
@@ -17,6 +18,7 @@ from support.renewing_process import Device
 @example(steps=FULL_DECEMBER)
 @example(steps=FULL_YEAR)
 @given(steps=STEPS)
+@pytest.mark.long
 def test_no_month_is_above_its_limits(steps):
     Judge(Device(lambda day: [MemoryStore(born=day)])).play(steps)
 

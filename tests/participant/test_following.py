@@ -190,6 +190,7 @@ def killed(*arguments):
 
 
 @pytest.mark.parametrize("step", ["drawn", "replaced", "committed"])
+@pytest.mark.long
 def test_killed_at_any_point_of_a_later_day_it_keeps_the_same_table(tmp_path, step):
     """What was on the disk before is there after; a report that was committed is repeated, another was never sent."""
     store = FileStore(tmp_path / "answers.db")
@@ -209,6 +210,7 @@ def test_killed_at_any_point_of_a_later_day_it_keeps_the_same_table(tmp_path, st
 
 
 @pytest.mark.parametrize("step", ["drawn", "added", "committed"])
+@pytest.mark.long
 def test_killed_at_the_first_answer_nothing_or_all_is_kept(tmp_path, step):
     store = FileStore(tmp_path / "answers.db")
     said = killed(store.path, step)

@@ -55,6 +55,7 @@ def test_chance_chooses_once_and_the_report_is_about_what_was_asked(tmp_path):
         assert (again.report, again.repeated) == (answer.report, True)
 
 
+@pytest.mark.long
 def test_views_are_drawn_with_their_weights():
     """Shares 1/4, 1/2, 1/4 of 2,000, each within five standard errors: fails once in 10^6."""
     seen = Counter(Participant(MemoryStore()).asked(FIELDS, origin=SITE) for _ in range(2000))

@@ -31,12 +31,14 @@ def exceeds(ratio, epsilon):
 
 @given(epsilons)
 @many
+@pytest.mark.long
 def test_exp_lower_is_the_taylor_series(epsilon):
     assert exp_lower(epsilon) == naive.exp_floor.__wrapped__(epsilon)
 
 
 @given(epsilons, st.sampled_from([2, 3, 4, 5, 7, 64, 1023, 1024, 50_000]))
 @many
+@pytest.mark.long
 def test_symbol_coins(epsilon, symbols):
     coin = SymbolCoin.build("GRR", epsilon, symbols)
     assert coin.keep + (symbols - 1) * coin.other == 2**64
@@ -48,6 +50,7 @@ def test_symbol_coins(epsilon, symbols):
 
 @given(epsilons, st.booleans())
 @many
+@pytest.mark.long
 def test_unary_coins(epsilon, symmetric):
     coins = UnaryCoins.build("UE", epsilon, symmetric=symmetric)
     assert 20 <= coins.planes <= 64
@@ -60,6 +63,7 @@ def test_unary_coins(epsilon, symmetric):
 
 @given(epsilons, st.sampled_from([2, 3, 4, 5, 7, 64, 1023, 1024, 50_000]))
 @settings(max_examples=600, deadline=None, derandomize=True)
+@pytest.mark.long
 def test_subset_coins(epsilon, domain_size):
     """The worst that multiply-high can do to two sets, step by step, leaves their ratio at or below e^epsilon."""
     size = best_size(epsilon, domain_size)
@@ -95,6 +99,7 @@ def test_sets_are_as_even_as_the_coin_takes_them_to_be(others, members):
 
 @given(epsilons, st.integers(4, 9))
 @settings(max_examples=30, deadline=None, derandomize=True)
+@pytest.mark.long
 def test_sets_keep_the_declared_epsilon(epsilon, domain_size):
     found = fldp.verify(fldp.SS(epsilon, domain_size))
     assert not exceeds(found.ratio, epsilon)
@@ -110,6 +115,7 @@ def test_domains_in_which_sets_are_too_uneven_are_refused(epsilon, domain_size):
 
 @given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "ss", "hr", "fhr", "pgr"]))
 @settings(max_examples=600, deadline=None, derandomize=True)
+@pytest.mark.long
 def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
     if name == "olh":
         epsilon = min(epsilon, 6.0)  # its law has about e^epsilon outcomes; the coin itself is tested above

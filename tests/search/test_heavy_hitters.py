@@ -136,6 +136,7 @@ def test_bytes_that_are_no_text_are_shown():
 
 
 @real_files
+@pytest.mark.long
 def test_the_words_of_the_brown_corpus():
     """At eps 4 at least 18 of the true top 20 in the mean of 10 seeds: two of them here, all in the benchmark."""
     words = load("brown")

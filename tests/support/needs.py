@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 SUPPORT = Path(__file__).parent
-LONG = {"distributed", "experiments", "javascript", "privacy"}  # rooms with large samples, many runs, or Node
+LONG = {"distributed", "experiments", "javascript", "museum", "privacy"}  # rooms with large samples, many runs, or Node
 LIBRARIES = {"distributed", "granian", "http.server", "playwright", "psycopg", "pyspark", "socket", "socketserver"}
 PROGRAMS = {"chromium", "initdb", "java", "nginx", "postgres", "serve"}
 

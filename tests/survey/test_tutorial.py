@@ -41,6 +41,7 @@ def cross(folder, *names):
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_the_last_table_says_where_to_begin(folder):
     """Row shares within five standard errors of the truth, 0.2 and 0.6, and every cell marked: fails once in 10^6."""
     found = cross(folder, "site", "ticket")

@@ -151,6 +151,7 @@ def life(folder, metrics):
 
 
 @pytest.mark.parametrize("before", [True, False])
+@pytest.mark.long
 def test_killed_at_every_commit_nothing_is_drawn_twice(folder, before):
     """Kill -9 at each commit of three months in turn, before it and after it; then the program runs again.
 

@@ -183,6 +183,7 @@ def test_reports_go_to_parquet_and_back(tmp_path, name):
     assert pq.read_table(path).num_rows == 300
 
 
+@pytest.mark.long
 def test_parquet_of_something_else(tmp_path):
     oracle, path = fldp.FHR(1.0, 7), tmp_path / "r.parquet"
 

@@ -125,6 +125,7 @@ def test_what_was_not_expected_is_refused():
 
 
 @pytest.mark.parametrize("name", sorted(vectors.CASES))
+@pytest.mark.long
 def test_vectors_do_not_drift(name):
     made = vectors.files()
     for file in (f"{name}.json", f"{name}_bad.json"):

@@ -21,6 +21,7 @@ def looked_at(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_one_report_of_any_oracle_runs_compiled(looked_at):
     assert len(looked_at) > 30
     assert {name: found[0] for name, found in looked_at.items() if found[0]} == {}

@@ -34,6 +34,7 @@ def test_the_entry_is_that_of_the_card_and_the_survey():
         "eta": 1.0,
         "delta": 0.0,
         "lasting_epsilon": None,
+        "change_visible": None,
         "least_values_left": 5,
         "best_guess_before": 0.2,
         "best_guess_after": pytest.approx(2.718281828 / (2.718281828 + 4)),
@@ -63,6 +64,58 @@ def test_rules_of_the_survey_are_told():
     assert "Counts alone." in sheet
     assert "in steps of 1000 reports" in sheet
     assert "The relay, which cannot read reports" in sheet
+
+
+@pytest.mark.parametrize(
+    ("oracle", "repeat", "lasting", "visible", "unit", "answers"),
+    [
+        (
+            GRR,
+            "monthly",
+            None,
+            None,
+            "which a device gives once a month",
+            "monthly, each drawn anew at another epsilon",
+        ),
+        (
+            {"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0},
+            "weekly",
+            2.0,
+            0.3,
+            "each report",
+            "weekly, made of",
+        ),
+    ],
+    ids=["drawn anew", "follows"],
+)
+def test_answers_that_are_repeated_are_not_called_one_answer(oracle, repeat, lasting, visible, unit, answers):
+    card = carded(oracle, collect={"repeat": repeat})
+    entry = registry.entry(card)
+    assert (entry["privacy"]["lasting_epsilon"], entry["privacy"]["change_visible"]) == (
+        lasting,
+        None if visible is None else pytest.approx(visible, abs=0.005),
+    )
+    assert unit in entry["unit_of_privacy"]
+    assert entry["budget_over_time"]["answers"].startswith(answers)
+    sheet = registry.as_sheet(card)
+    assert "gives once." not in sheet
+    assert ("shows with probability 0.30" in sheet) == (visible is not None)
+
+
+def test_kept_answers_have_one_epsilon_for_all_days():
+    fields = {"name": "words", "question": "Which?", "domain": "strings", "collect": {"repeat": "daily"}}
+    oracle = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
+    survey = fldp.Survey.from_dict({**fields, "oracle": oracle})
+    assert registry.unit(survey) == "all reports of one person to this survey, which are made of one answer"
+    assert registry.budget(survey)["answers"] == "daily, made of one kept answer"
+
+
+def test_several_questions_are_told_as_what_they_are():
+    asked = [{"name": name, "question": f"{name}?", "labels": ["no", "yes"]} for name in ("tea", "milk")]
+    survey = fldp.Survey.from_dict({"name": "drinks", "questions": asked, "oracle": {"epsilon": 1.0}})
+    card = fldp.card(survey, users=1000, rng=1)
+    assert registry.entry(card)["mechanism"]["name"] == "sampled"
+    assert "What somebody can guess from it" in registry.as_sheet(card)
 
 
 def test_the_sheet_leaves_open_what_only_the_organisation_knows():

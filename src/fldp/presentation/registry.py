@@ -7,6 +7,8 @@ import json
 
 import fldp
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.oracle import Following, lasting_epsilon
 from fldp.participant.limits import Limits
 from fldp.presentation.card_text import sections
 from fldp.privacy.notions import declared
@@ -26,6 +28,8 @@ _REMAINS = (
     "The mechanism does not hide who took part and when, and nobody can tell who lied. A report that became public "
     "stays public."
 )
+_TAKEN_BACK = "A person can have a report taken out of the count. Results that were published before keep it."
+_PERIODS = {"weekly": "week", "monthly": "month"}
 _RELAYED = " Reports come through a relay, so the collector sees no address."
 
 
@@ -42,13 +46,14 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
         "deployment": {"name": survey.name, "version": survey.version, "purpose": survey.description},
         "unit_of_privacy": unit(survey),
         "model": {"kind": "local", "trust": _TRUST + (_RELAYED if survey.needs_relay else "")},
-        "mechanism": describe(card.oracle),
+        "mechanism": describe(survey.oracle),
         "privacy": {
             "notion": str(declared(card.oracle)),
             "epsilon": card.oracle.epsilon,
             "eta": float(card.oracle.eta),
             "delta": 0.0,
-            "lasting_epsilon": _lasting(card),
+            "lasting_epsilon": lasting_epsilon(survey.oracle) if survey.keeps else None,
+            "change_visible": _change_visible(survey),
             "least_values_left": card.least_left,
             "best_guess_before": card.guess.before,
             "best_guess_after": card.guess.after,
@@ -68,8 +73,12 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
 
 def unit(survey: Survey) -> str:
     """Return what is protected: all that one person answers, or one of the answers."""
-    if survey.daily:
-        return "all answers of one person to this survey, on any number of days, while the value stays the same"
+    if _follows(survey):
+        return "each report of one person to this survey; all of them together while the answer stays the same"
+    if survey.keeps:
+        return "all reports of one person to this survey, which are made of one answer"
+    if survey.repeat in _PERIODS:
+        return f"one answer of one person to this survey, which a device gives once a {_PERIODS[survey.repeat]}"
     return "the answer of one person to this survey, which a device gives once"
 
 
@@ -78,16 +87,29 @@ def budget(survey: Survey) -> dict[str, Json]:
     limits = Limits()
     scopes = {"topic": limits.topic, "collector": limits.origin, "everything": limits.total}
     return {
-        "answers": "daily, of one kept answer" if survey.daily else "once",
+        "answers": _answers(survey),
         "default_limits_of_a_device": {
             scope: {"epsilon": float(limit.max_epsilon), "eta": float(limit.min_eta)} for scope, limit in scopes.items()
         },
     }
 
 
-def _lasting(card: Card) -> float | None:
-    lasting = getattr(card.oracle, "lasting_epsilon", None)
-    return None if lasting is None else float(lasting)
+def _answers(survey: Survey) -> str:
+    if _follows(survey):
+        return f"{survey.repeat}, made of what is kept; that an answer changed is covered by no epsilon"
+    if survey.keeps:
+        return f"{survey.repeat}, made of one kept answer"
+    return f"{survey.repeat}, each drawn anew at another epsilon" if survey.repeat in _PERIODS else "once"
+
+
+def _follows(survey: Survey) -> bool:
+    return survey.keeps and isinstance(survey.oracle, Following)
+
+
+def _change_visible(survey: Survey) -> float | None:
+    """Return how likely it is that a change of the answer shows at all, which neither epsilon nor delta covers."""
+    oracle = survey.oracle
+    return float(oracle.change_visible) if survey.keeps and isinstance(oracle, Following) else None
 
 
 def _survey(card: Card) -> Survey:
@@ -105,11 +127,12 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
         "Legal basis": _OPEN,
         "Question": f"{survey.question} ({card.oracle.domain_size} possible answers)",
         "What leaves a device": "One random report. The answer itself is not sent and not stored.",
-        **{section.heading: " ".join(section.lines) for section in sections(card)[:2]},
+        **{section.heading: " ".join(section.lines) for section in sections(card)[: 3 if card.first else 2]},
         "Promise": _promise(card, survey),
         "Who sees an address": _address(survey),
         "What is kept": _kept(survey),
         "What is shown": _shown(survey),
+        "Taking it back": _TAKEN_BACK,
         "A person's limits": _LIMITS.format(float(Limits().origin.max_epsilon)),
         "What remains": _REMAINS,
         "Assessed by, on": _OPEN,
@@ -122,7 +145,12 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
 
 def _promise(card: Card, survey: Survey) -> str:
     numbers = f"epsilon {card.oracle.epsilon:g}, eta {float(card.oracle.eta):g}, delta 0"
-    return f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
+    said = f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
+    if _follows(survey):
+        return f"{said} {analysis(survey.oracle).unprotected}"
+    if survey.keeps:
+        return f"{said} All reports together have epsilon {lasting_epsilon(survey.oracle):g}."
+    return f"{said} Answers add up: k of them have k times that epsilon." if survey.repeat in _PERIODS else said
 
 
 def _address(survey: Survey) -> str:

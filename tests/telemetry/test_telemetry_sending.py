@@ -237,4 +237,22 @@ def test_a_withdrawal_that_fails_says_so(folder):
         said = []
         assert Installed(agent.metrics, agent._places).withdraw(said.append) == 1
     assert said == ["2026-01 sync: the collector answers 404"]
-    assert [report.state for report in reports(agent)] == ["sent"]
+    assert [report.state for report in reports(agent)] == ["withdrawing"]
+
+
+def test_what_waits_is_not_sent_once_somebody_takes_it_back(folder):
+    """Not even if nobody could be reached, or a program was just sending it."""
+    agent = due(folder, collector="http://127.0.0.1:9")
+    program = Installed(agent.metrics, agent._places)
+    assert program.withdraw([].append) == 1
+    with raw(OK) as (url, seen):
+        install(folder, only("sync", collector=url), at("2026-02-21")).send_due()
+        assert seen == []
+    with agent.state.exclusive() as rows:
+        rows.tried(1, "sent", "2026-02-20T00:00:00Z")  # by the program that was
+    assert [report.state for report in reports(agent)] == ["withdrawing"]
+    with raw(BACK) as (url, seen):
+        agent = install(folder, only("sync", collector=url), at("2026-02-22"))
+        assert Installed(agent.metrics, agent._places).withdraw([].append) == 0
+        assert len(seen) == 1
+    assert [report.state for report in reports(agent)] == ["withdrawn"]

@@ -12,7 +12,7 @@ from fldp.telemetry import periods, sending
 from fldp.telemetry.agent import DECLARED, Places
 from fldp.telemetry.metrics import AppMetrics, parse_metrics
 from fldp.telemetry.modes import Mode, mode_of, state_folder
-from fldp.telemetry.state import SENT, WAITING, WITHDRAWN, State
+from fldp.telemetry.state import State, StoredReport
 from fldp.telemetry.view import view_data
 
 
@@ -56,23 +56,31 @@ class Installed(NamedTuple):
             rows.forget_aggregates()
 
     def withdraw(self, say: Callable[[str], None]) -> int:
-        """Take back every report that was sent, and drop what waits; return how many could not be taken back now."""
+        """Take back every report, and send none that waits; return how many could not be taken back now.
+
+        One that waits is taken back, too: it may have arrived although nobody was told.
+        """
         with self.state.exclusive() as rows:
-            reports = [report for report in rows.reports() if report.state in (SENT, WAITING)]
+            reports = rows.take_back()
         left = 0
         for report in reports:
-            what = f"{report.period} {report.metric}"
-            try:  # a waiting one, too: it may have arrived although nobody was told
-                reply = sending.send(self.metrics, report, sending.WITHDRAWALS)
-                said = "" if reply.confirms("withdrawn") else f"the collector answers {reply.status}"
-            except (OSError, ValueError) as error:
-                said = f"not reached: {type(error).__name__}"
+            said = self._trouble_with(report)
             left += bool(said)
-            say(f"{what}: {said or 'taken back'}")
+            say(f"{report.period} {report.metric}: {said or 'taken back'}")
             if not said:
                 with self.state.exclusive() as rows:
-                    rows.tried(report.number, WITHDRAWN, periods.text(periods.system()))
+                    rows.taken_back(report.number)
         return left
+
+    def _trouble_with(self, report: StoredReport) -> str:
+        """Ask the collector to take a report back; return what went wrong."""
+        try:
+            reply = sending.send(self.metrics, report, sending.WITHDRAWALS)
+            return "" if reply.confirms("withdrawn") else f"the collector answers {reply.status}"
+        except (OSError, ValueError) as error:
+            return f"not reached: {type(error).__name__}"
+        except Exception as error:  # what encrypts for a relay is missing, or refuses what the relay brought
+            return f"not sent: {type(error).__name__}"
 
 
 def _files(places: Places) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def by_variables(variables: Mapping[str, str]) -> Mode | None:
         if said in MODES:
             return Mode(said, f"{VARIABLE} is {said}")
         return Mode("off", f"{VARIABLE} is set, but not to one of {', '.join(MODES)}")
-    if variables.get(DO_NOT_TRACK, "").lower() not in _NOT_SET:
+    if variables.get(DO_NOT_TRACK, "") not in ("", "0"):
         return Mode("off", f"{DO_NOT_TRACK} is set")
     for name in CI:
         if variables.get(name, "").lower() not in _NOT_SET:

@@ -23,6 +23,7 @@ _STATES = {
     "waiting": "waits for its time",
     "refused": "the collector did not take it",
     "dropped": "was never sent",
+    "withdrawing": "is being taken back",
     "withdrawn": "taken back",
 }
 

@@ -15,7 +15,8 @@ from fldp.telemetry.metrics import AppMetric
 
 _APPLICATION, SCHEMA_VERSION = 0x666C6474, 1  # "fldt"
 PATIENCE = 5.0  # seconds to wait for other processes
-WAITING, SENT, REFUSED, DROPPED, WITHDRAWN = "waiting", "sent", "refused", "dropped", "withdrawn"
+WAITING, SENT, REFUSED, DROPPED = "waiting", "sent", "refused", "dropped"
+WITHDRAWING, WITHDRAWN = "withdrawing", "withdrawn"
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS periods (
@@ -202,13 +203,22 @@ class Rows:
         self._execute("UPDATE reports SET due = ? WHERE number = ?", (due, number))
 
     def tried(self, number: int, state: str, now: str, said: str = "") -> None:
-        """Note what became of sending a report, or of taking it back."""
+        """Note what became of sending a report; one that is being taken back stays so, whoever was sending it."""
         sent = now if state == SENT else ""
         self._execute(
             "UPDATE reports SET state = ?, sent = CASE WHEN ? = '' THEN sent ELSE ? END, tries = tries + 1, said = ?"
-            " WHERE number = ?",
-            (state, sent, sent, said, number),
+            " WHERE number = ? AND state NOT IN (?, ?)",
+            (state, sent, sent, said, number, WITHDRAWING, WITHDRAWN),
         )
+
+    def take_back(self) -> list[StoredReport]:
+        """Note that all reports are to be taken back, so that none is sent any more; return those that are to be."""
+        self._execute("UPDATE reports SET state = ? WHERE state IN (?, ?)", (WITHDRAWING, SENT, WAITING))
+        return [report for report in self.reports() if report.state == WITHDRAWING]
+
+    def taken_back(self, number: int) -> None:
+        """Note that a report was taken back."""
+        self._execute("UPDATE reports SET state = ?, said = '' WHERE number = ?", (WITHDRAWN, number))
 
     def clean(self) -> None:
         """Delete aggregates and reports; periods that are done stay so, or the lot would be drawn again."""

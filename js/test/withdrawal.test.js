@@ -102,3 +102,25 @@ test("of a survey that is answered daily, the reports of all days are taken back
   assert.equal((await person.recall()).state, "withdrawn"); // no report of another day is drawn any more
   assert.equal(server.posts().length, 2 * sent.length);
 });
+
+test("what was taken back is not answered in a later month, and all months are taken back together", async (t) => {
+  const { server, survey, store } = await started(t, {
+    oracle: { name: "grr", epsilon: 0.5 },
+    collect: { repeat: "monthly" },
+  });
+  t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-16") });
+  const person = participant(survey, { store });
+  const first = await person.answer("firefox");
+  t.mock.timers.setTime(Date.parse("2026-12-16"));
+  const second = await person.answer("firefox");
+  assert.notEqual(first.key, second.key);
+  t.mock.timers.setTime(Date.parse("2027-01-16"));
+  assert.equal((await person.withdraw()).state, "withdrawn");
+  const taken = server.posts().filter(({ path }) => path.endsWith("/withdrawals"));
+  assert.deepEqual(
+    taken.map(({ headers }) => headers["idempotency-key"]),
+    [first.key, second.key],
+  );
+  await assert.rejects(person.answer("firefox"), { name: "BudgetError", message: /was withdrawn/ });
+  assert.equal((await person.rows()).length, 2);
+});

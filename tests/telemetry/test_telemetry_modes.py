@@ -45,6 +45,11 @@ def test_variables_that_mean_off(variables, name):
     assert mode_of("paint", "on", {**variables, name: "1", "FLDP_TELEMETRY": "local"}).mode == "local"
 
 
+@pytest.mark.parametrize("said", ["true", "false", "no", "00"])
+def test_do_not_track_is_set_unless_it_is_empty_or_nought(variables, said):
+    assert mode_of("paint", "on", {**variables, "DO_NOT_TRACK": said}).mode == "off"
+
+
 @pytest.mark.parametrize("said", ["ON", "yes", " "])
 def test_a_variable_that_says_something_else_means_off(variables, said):
     assert mode_of("paint", "on", {**variables, "FLDP_TELEMETRY": said}).mode == "off"

@@ -131,7 +131,10 @@ test("an explanation says what the report rules out", async (t) => {
     assert.ok(Math.abs(probability.reduce((sum, part) => sum + part) - 1) < 1e-12);
     assert.ok(ruledOut.every((out, value) => out === (probability[value] === 0)));
     assert.equal(guess.before, 1 / labels.length);
-    assert.ok(guess.after === Math.max(...probability) && guess.after > guess.before);
+    assert.equal(guess.after, Math.max(...probability));
+    // A report of FWR may be as likely under every answer: then it tells nothing.
+    const telling = probability.some((part) => part !== probability[0]);
+    assert.ok(telling ? guess.after > guess.before : guess.after === guess.before);
     const other = await server.publish(specification({ oracle, labels, question: "Another?" }));
     await assert.rejects(explain(other, batch), /an answer to this version/);
   }

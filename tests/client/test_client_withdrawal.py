@@ -77,6 +77,19 @@ def test_an_answer_is_marked_before_the_collector_is_asked(client, asked, monkey
     assert counted(client, asked) == (1, 1)
 
 
+def test_an_answer_through_a_relay_is_not_taken_back_directly(client, monkeypatch):
+    """The request would name the report and the address that it came from."""
+    asked, person = survey("relayed", collect={"oblivious": True}), Participant(MemoryStore())
+    client.create(asked)
+    person.answer(asked.canonical, "firefox", origin=client.url, version=asked.version)
+    sent = []
+    monkeypatch.setattr(Client, "_take_back", lambda *parts, **named: sent.append(parts))
+    with pytest.raises(CollectorError, match="answered through a relay only; give relay="):
+        client.withdraw(asked, participant=person)
+    assert sent == []
+    assert not person.withdrawn(asked.version, origin=client.url)
+
+
 def test_batches_under_keys_of_ones_own(client, asked):
     reports, key = asked.oracle.privatize([1] * 5), derived_key("site 7")
     client.send(asked.oracle.privatize([0]), asked)

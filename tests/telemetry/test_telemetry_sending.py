@@ -47,6 +47,13 @@ def test_a_report_is_sent_once_with_its_key(folder):
     assert not any(line.lower().startswith(("user-agent", "cookie", "authorization")) for line in asked)
 
 
+def test_a_report_that_waits_is_not_sent_once_somebody_says_local(folder):
+    with raw(OK) as (url, seen):
+        due(folder, collector=url)
+        install(folder, only("sync", collector=url), at("2026-02-20"), mode=Mode("local", "a test")).send_due()
+        assert seen == []
+
+
 @pytest.mark.parametrize(
     ("status", "state"),
     [

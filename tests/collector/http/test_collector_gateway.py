@@ -167,6 +167,9 @@ def test_a_survey_for_relays_takes_no_direct_reports(on_sqlite):
             direct = await sender.client.post(where, content=request.content, headers=headers)
             assert (direct.status_code, direct.json()["type"]) == (403, "urn:fldp:relay-only")
             assert (await sender.send(request)).status == 200
+            where = where.replace("/reports", "/withdrawals")
+            direct = await sender.client.post(where, content=request.content, headers=headers)
+            assert (direct.status_code, direct.json()["type"]) == (403, "urn:fldp:relay-only")
 
     play(on_sqlite, story)
 

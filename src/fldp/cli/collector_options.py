@@ -79,11 +79,11 @@ def full_version(client: "Client", name: str, digits: str | None) -> str | None:
     if not _BEGINNING.fullmatch(digits):
         raise ParameterError(f"fldp: --version must be {_MIN_DIGITS} or more of a version's digits, got {digits!r:.80}")
     versions = [str(row["version"]) for row in client.surveys() if row["name"] == name]
-    found = [version for version in versions if version.startswith(digits)]
-    if len(found) != 1:
-        what = "none" if not found else f"{len(found)}: " + ", ".join(version[:16] for version in found[:5])
+    matching = [version for version in versions if version.startswith(digits)]
+    if len(matching) != 1:
+        what = "none" if not matching else f"{len(matching)}: " + ", ".join(version[:16] for version in matching[:5])
         raise ParameterError(f"fldp: --version must begin one version of survey {name!r:.80}, {digits} begins {what}")
-    return found[0]
+    return matching[0]
 
 
 @contextmanager

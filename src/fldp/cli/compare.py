@@ -45,12 +45,12 @@ def compare(
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     later = subject if other_survey is None else _other(other_survey, subject)
     first, second = (_estimate(file, candidates, about, options) for file, about in ((before, subject), (after, later)))
-    found = first.compare(second, people=people, anytime=anytime)
+    changes = first.compare(second, people=people, anytime=anytime)
     if value is not None:
         from fldp.estimation.ab_test import only
 
-        found = only(found, _place(first, value))
-    change = comparison.facts_of(found, level, top if as_json else top or 20)
+        changes = only(changes, _place(first, value))
+    change = comparison.facts_of(changes, level, top if as_json else top or 20)
     if as_json:
         typer.echo(json.dumps(change, ensure_ascii=False, indent=1))
     else:

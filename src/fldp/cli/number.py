@@ -27,10 +27,10 @@ Figures = tuple[bool, Sequence[float], Sequence[float], tuple[float, float] | No
 def figures(number: "Number", asked: Figures, level: float) -> list["Value"]:
     """Return the figures that were asked for, in the order of the options."""
     mean, quantiles, cdfs, share = asked
-    found = [number.mean(level)] if mean else []
-    found += [number.quantile(q, level) for q in quantiles]
-    found += [number.cdf(at, level) for at in cdfs]
-    return found + ([] if share is None else [number.share(*share, level)])
+    values = [number.mean(level)] if mean else []
+    values += [number.quantile(q, level) for q in quantiles]
+    values += [number.cdf(at, level) for at in cdfs]
+    return values + ([] if share is None else [number.share(*share, level)])
 
 
 def refuse_figures(asked: Figures) -> None:

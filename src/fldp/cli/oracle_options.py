@@ -109,9 +109,9 @@ def _named_oracle(args: list[str]) -> str | None:
     ('grr', 'fhr', None)
     """
     words = args[: args.index("--")] if "--" in args else args
-    given = [word.partition("=")[2] for word in words if word.startswith("--oracle=")]
-    given += [following for word, following in pairwise(words) if word == "--oracle"]
-    return given[0] if given else None
+    names = [word.partition("=")[2] for word in words if word.startswith("--oracle=")]
+    names += [following for word, following in pairwise(words) if word == "--oracle"]
+    return names[0] if names else None
 
 
 def _options_of(oracle: str) -> list[Any]:

@@ -43,8 +43,8 @@ def record_encoder(subject: "Subject", unknown: str) -> "RecordEncoder | None":
 
 def refuse_alone(question: str | None, cross: tuple[str, str] | None, associations: bool, consistent: bool) -> None:
     """Refuse options of several questions where there is one."""
-    given = {"--question": question, "--cross": cross, "--associations": associations, "--consistent": consistent}
-    for name, value in given.items():
+    options = {"--question": question, "--cross": cross, "--associations": associations, "--consistent": consistent}
+    for name, value in options.items():
         if value:
             raise ParameterError(f"fldp: {name} is for surveys of several questions; give one as --survey")
 
@@ -67,20 +67,20 @@ def show_tables(
     from fldp.presentation import tables as single
 
     asked = view.AskedTables(question, cross, associations, level, top)
-    found = postprocess(tables, "consistent") if consistent else tables
+    shown = postprocess(tables, "consistent") if consistent else tables
     if plot is not None:
-        _save_plot(found, question, level, top, plot)
+        _save_plot(shown, question, level, top, plot)
     if form in ("json", "csv"):
-        typer.echo(view.encoded(found, form, asked).decode(), nl=form == "json")
+        typer.echo(view.encoded(shown, form, asked).decode(), nl=form == "json")
     elif associations:
-        single.show(view.associations_table(found.associations(level)), *view.notes(found))
+        single.show(view.associations_table(shown.associations(level)), *view.notes(shown))
     elif cross:
-        single.show(*view.cross_parts(found.cross(*cross), level))
+        single.show(*view.cross_parts(shown.cross(*cross), level))
     elif question:
-        one = view.estimate_of(found, question)
+        one = view.estimate_of(shown, question)
         single.show(single.estimate_table(one, level, top or 20), *single.estimate_notes(one))
     else:
-        single.show(*view.parts(found, level, top or 20))
+        single.show(*view.parts(shown, level, top or 20))
 
 
 def _save_plot(tables: "Tables", question: str | None, level: float, top: int | None, plot: Path) -> None:

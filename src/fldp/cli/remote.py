@@ -207,9 +207,9 @@ def _show_questions(tally: "Tally", published: "Published", level: float, top: i
     from fldp.oracles.sampled.tables import Tables
     from fldp.presentation import questions, tables
 
-    found: object = published.survey.estimate(tally)
-    assert isinstance(found, Tables)
-    tables.show(*questions.parts(found, level, top or _SHOWN))
+    estimated: object = published.survey.estimate(tally)
+    assert isinstance(estimated, Tables)
+    tables.show(*questions.parts(estimated, level, top or _SHOWN))
     tables.show(f"Survey version {published.version[:12]}, which is {published.state}.")
 
 

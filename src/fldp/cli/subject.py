@@ -70,9 +70,9 @@ class Subject:
             return None
         from fldp.oracles.sampled.tables import Tables
 
-        found: object = self.survey.estimate(tally) if self.survey else self.oracle.estimate(tally)
-        assert isinstance(found, Tables)
-        return found
+        tables: object = self.survey.estimate(tally) if self.survey else self.oracle.estimate(tally)
+        assert isinstance(tables, Tables)
+        return tables
 
     @property
     def version(self) -> str | None:

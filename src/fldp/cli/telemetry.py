@@ -44,12 +44,12 @@ def lint(
     from fldp.telemetry.metrics import read_metrics
 
     former = None if before is None else read_metrics(str(before))
-    found = rules.lint(read_text(file), str(file), _today(), former)
-    for line in rules.lines(found):
+    linted = rules.lint(read_text(file), str(file), _today(), former)
+    for line in rules.lines(linted):
         typer.echo(line)
-    if found.errors:
+    if linted.errors:
         raise typer.Exit(1)
-    typer.echo(f"{file}: no mistakes, {len(found.warnings)} warnings")
+    typer.echo(f"{file}: no mistakes, {len(linted.warnings)} warnings")
 
 
 @commands.command()

@@ -49,9 +49,9 @@ def create(
         published = client.survey(name, version=full_version(client, name, version))
         _check_takes_tickets(published)
         with _opened(output) as file:
-            made = client.tickets(published.survey, count)
+            texts = client.tickets(published.survey, count)
             column, start = ("link", f"{client.url}/s/{name}#ticket=") if links else ("ticket", "")
-            text = csv_text([column], ({column: start + ticket} for ticket in made))
+            text = csv_text([column], ({column: start + ticket} for ticket in texts))
             if file is None:
                 typer.echo(text, nl=False)
             else:

@@ -155,17 +155,17 @@ def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
             f"answers with a redirect to {place}, which is not followed; use that address", status=reply.status
         )
     try:
-        found = json.loads(reply.body)
+        body = json.loads(reply.body)
     except (ValueError, RecursionError):
-        found = None
-    found = found if isinstance(found, dict) else {}
-    said = clean(hidden(found.get("detail") or found.get("title") or "no reason given", secrets))
-    index, mistakes = found.get("index"), found.get("mistakes")
+        body = None
+    body = body if isinstance(body, dict) else {}
+    said = clean(hidden(body.get("detail") or body.get("title") or "no reason given", secrets))
+    index, mistakes = body.get("index"), body.get("mistakes")
     mistakes = mistakes[:100] if isinstance(mistakes, list) else []
     return CollectorError(
         f"{said} (status {reply.status})",
         status=reply.status,
-        kind=clean(hidden(found["type"], secrets), 100) if isinstance(found.get("type"), str) else None,
+        kind=clean(hidden(body["type"], secrets), 100) if isinstance(body.get("type"), str) else None,
         index=index if is_integer(index) else None,
         mistakes=tuple(clean(hidden(mistake, secrets)) for mistake in mistakes),
     )

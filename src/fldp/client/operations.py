@@ -114,13 +114,13 @@ class Operations:
 
     async def _specified(self, survey: AnySurvey) -> Survey:
         """Return a survey; of a bare version, the list of surveys says the name."""
-        found = await self._resolved(survey)
-        if isinstance(found, Survey):
-            return found
+        resolved = await self._resolved(survey)
+        if isinstance(resolved, Survey):
+            return resolved
         for row in await self._line.ask(requests.asking("surveys"), replies.listed):
-            if row["version"] == found:
-                return (await self._published(str(row["name"]), found)).survey
-        raise CollectorError(f"{self._line.address}: there is no survey version {found}")
+            if row["version"] == resolved:
+                return (await self._published(str(row["name"]), resolved)).survey
+        raise CollectorError(f"{self._line.address}: there is no survey version {resolved}")
 
     @ClientOperation
     async def create(self, survey: Survey) -> dict[str, Json]:
@@ -209,8 +209,8 @@ class Operations:
         name, wanted = _wanted(survey, version)
         origin, work = self._line.address.origin, self._line.transport.work
         charges = await work(participant.history)
-        given = {charge.version for charge in charges if (charge.origin, charge.name) == (origin, name)}
-        versions = sorted(given if wanted is None else given & {wanted})
+        answered = {charge.version for charge in charges if (charge.origin, charge.name) == (origin, name)}
+        versions = sorted(answered if wanted is None else answered & {wanted})
         return sum([await self._withdraw_version(name, each, participant, ticket) for each in versions])
 
     @ClientOperation
@@ -376,8 +376,8 @@ class Operations:
         asked = await self._specified(survey)
         tally = await self._tally(asked, asked.oracle, since, until)
         options = {"decoder": decoder, "method": method, "candidates": candidates}
-        given = {name: value for name, value in options.items() if value is not None}
-        return await self._line.transport.work(lambda: _estimated(asked, tally, given, post))
+        chosen = {name: value for name, value in options.items() if value is not None}
+        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post))
 
     @ClientOperation
     async def tally(

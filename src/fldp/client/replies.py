@@ -54,25 +54,25 @@ def checked(reply: Reply, operation: str) -> Any:
     """
     model, msgspec = operation_of(operation).reply, load("msgspec", "client")
     try:
-        found = json.loads(reply.body)
+        answer = json.loads(reply.body)
     except (ValueError, RecursionError):
         raise CollectorError("the answer is not JSON", status=reply.status) from None
     try:
-        msgspec.convert(found, model)
+        msgspec.convert(answer, model)
     except (msgspec.ValidationError, UnicodeError) as error:
         why = _VALUE.sub("", clean(error)) if isinstance(error, msgspec.ValidationError) else "a text is no Unicode"
         raise CollectorError(f"the answer is not one of a collector: {why}") from None
-    return found
+    return answer
 
 
 def published(reply: Reply, name: str, version: str | None) -> tuple[dict[str, Json], str, str]:
     """Return specification, claimed version and state of a survey, which must be the one that was asked for."""
-    found = checked(reply, "survey")
-    if found["survey"].get("name") != name:
+    answer = checked(reply, "survey")
+    if answer["survey"].get("name") != name:
         raise CollectorError(f"the answer is not about survey {name}")
-    if version is not None and found["version"] != version:
+    if version is not None and answer["version"] != version:
         raise CollectorError(f"the answer is not about version {version}")
-    return found["survey"], found["version"], found["state"]
+    return answer["survey"], answer["version"], answer["state"]
 
 
 def verified(reply: Reply, name: str, version: str | None) -> Published:
@@ -91,16 +91,16 @@ def verified(reply: Reply, name: str, version: str | None) -> Published:
 
 def created(reply: Reply, survey: Survey) -> dict[str, Json]:
     """Return what was created, which must be what was asked for."""
-    found: dict[str, Json] = checked(reply, "create_survey")
-    if found["version"] != survey.version:
+    survey_row: dict[str, Json] = checked(reply, "create_survey")
+    if survey_row["version"] != survey.version:
         raise CollectorError(f"the version of survey {survey.name} must be {survey.version}, got another one")
-    return found
+    return survey_row
 
 
 def listed(reply: Reply) -> list[dict[str, Json]]:
     """Return the rows of a list of surveys."""
-    found: list[dict[str, Json]] = checked(reply, "surveys")
-    return found
+    rows: list[dict[str, Json]] = checked(reply, "surveys")
+    return rows
 
 
 def days(reply: Reply) -> list[tuple[str, int | None]]:
@@ -115,10 +115,10 @@ def days_with_withdrawn(reply: Reply) -> list[tuple[str, int | None, int]]:
 
 def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
     """Return what was closed, which must be what was asked for."""
-    found: dict[str, Json] = checked(reply, "close_survey")
-    if (found["name"], found["state"]) != (name, "closed") or version not in (None, found["version"]):
+    row: dict[str, Json] = checked(reply, "close_survey")
+    if (row["name"], row["state"]) != (name, "closed") or version not in (None, row["version"]):
         raise CollectorError(f"survey {name} must be closed now, got another answer")
-    return found
+    return row
 
 
 def done(reply: Reply) -> None:
@@ -141,22 +141,22 @@ def needs_relay(specification: Mapping[str, Json]) -> bool:
 
 def accepted(reply: Reply, count: int) -> int:
     """Return how many reports were accepted, which must be all."""
-    found: int = checked(reply, "send_reports")["accepted"]
-    if found != count:
-        raise CollectorError(f"accepted must be {count}, got {found}")
-    return found
+    number: int = checked(reply, "send_reports")["accepted"]
+    if number != count:
+        raise CollectorError(f"accepted must be {count}, got {number}")
+    return number
 
 
 def withdrawn(reply: Reply) -> int:
     """Return how many reports were taken out."""
-    found: int = checked(reply, "withdraw_reports")["withdrawn"]
-    return found
+    number: int = checked(reply, "withdraw_reports")["withdrawn"]
+    return number
 
 
 def versions(reply: Reply) -> list[dict[str, Json]]:
     """Return all versions that a survey ever had."""
-    found: list[dict[str, Json]] = checked(reply, "versions")
-    return found
+    rows: list[dict[str, Json]] = checked(reply, "versions")
+    return rows
 
 
 def tokens(reply: Reply) -> list[Token]:
@@ -164,8 +164,8 @@ def tokens(reply: Reply) -> list[Token]:
     return list(map(_token, checked(reply, "tokens")))
 
 
-def _token(found: dict[str, Json]) -> Token:
-    known: dict[str, Any] = {field.name: found.get(field.name) for field in dataclass_fields(Token)}
+def _token(row: dict[str, Json]) -> Token:
+    known: dict[str, Any] = {field.name: row.get(field.name) for field in dataclass_fields(Token)}
     token = Token(**known)
     if not all(_plain(str(part)) for part in astuple(token)):
         raise CollectorError("the answer is not one of a collector: a token has odd characters")
@@ -178,25 +178,25 @@ def _plain(text: str) -> bool:
 
 def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
     """Return a new token, which must be good for what was asked for and for nothing else."""
-    made = _token(checked(reply, "create_token"))
-    if (made.scope, made.survey) != (scope, survey) or not presentable(made.token or ""):
+    token = _token(checked(reply, "create_token"))
+    if (token.scope, token.survey) != (scope, survey) or not presentable(token.token or ""):
         raise CollectorError(f"the token must be one to {scope}, for survey {survey or 'any'}, got another one")
-    return made
+    return token
 
 
 def tickets(reply: Reply, count: int) -> list[str]:
     """Return tickets, which must be as many as were asked for, and different."""
-    found: list[str] = checked(reply, "create_tickets")["tickets"]
-    good = {ticket for ticket in found if presentable(ticket)}
-    if not len(found) == len(good) == count:
+    texts: list[str] = checked(reply, "create_tickets")["tickets"]
+    good = {ticket for ticket in texts if presentable(ticket)}
+    if not len(texts) == len(good) == count:
         raise CollectorError(f"the answer must hold {count:,} tickets, got {len(good):,}")
-    return found
+    return texts
 
 
 def estimated(reply: Reply) -> dict[str, Json]:
     """Return estimates, as far as they are ones."""
-    found: dict[str, Json] = checked(reply, "estimates")
-    return found
+    answer: dict[str, Json] = checked(reply, "estimates")
+    return answer
 
 
 def tally_of(reply: Reply, version: str, oracle: Oracle | None) -> Tally:

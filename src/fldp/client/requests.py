@@ -78,12 +78,12 @@ def _media_type(body: type | str) -> str:
     return body if isinstance(body, str) else "application/json"
 
 
-def _texts(model: "type[Query] | None", given: Mapping[str, object]) -> dict[str, str]:
+def _texts(model: "type[Query] | None", values: Mapping[str, object]) -> dict[str, str]:
     """Return what was given as the texts of a query, by the names in the address and in their order."""
     names = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True)) if model else {}
-    if unknown := given.keys() - names:
+    if unknown := values.keys() - names:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}; what can be asked is: {', '.join(names)}")
-    asked = {names[name]: given[name] for name in names if name in given}
+    asked = {names[name]: values[name] for name in names if name in values}
     return {
         name: "true" if value is True else str(value)
         for name, value in asked.items()

@@ -39,10 +39,12 @@ def create_app(collector: Collector, operations: Sequence[Operation] = OPERATION
 
 def handlers_of(operations: Sequence[Operation]) -> dict[str, Handler]:
     """Return the handler of every operation: the coroutine of its name in the routes. None is missing or left over."""
-    found = {name: handler for module in MODULES for name, handler in vars(module).items() if _is_handler(module, name)}
-    if odd := found.keys() ^ {operation.name for operation in operations}:
+    handlers = {
+        name: handler for module in MODULES for name, handler in vars(module).items() if _is_handler(module, name)
+    }
+    if odd := handlers.keys() ^ {operation.name for operation in operations}:
         raise LookupError(f"an operation and its handler must have one name, got {sorted(odd)}")
-    return found
+    return handlers
 
 
 def _is_handler(module: ModuleType, name: str) -> bool:

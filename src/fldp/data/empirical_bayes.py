@@ -284,8 +284,8 @@ class Informed:
         return np.maximum(np.minimum(least, self.moved), 0), np.minimum(np.maximum(most, self.moved), self.fitted.most)
 
 
-def _first(found: tuple[float, Floats, Floats, Floats]) -> float:
-    return found[0]
+def _first(fit: tuple[float, Floats, Floats, Floats]) -> float:
+    return fit[0]
 
 
 def _normal(points: Floats, means: Floats, variances: Floats) -> Floats:

@@ -292,8 +292,8 @@ class Estimate(FramedAtLevel, Displayed):
         before, after = self.original or self, other.original or other
         variances = (before._share_variances(people), after._share_variances(people))
         change = compared((before.frequencies, after.frequencies), variances, (before.n, after.n))
-        found = replace(change, people=people, labels=self.labels)
-        return found if anytime is None else compared_anytime(found, (self, other), anytime)
+        comparison = replace(change, people=people, labels=self.labels)
+        return comparison if anytime is None else compared_anytime(comparison, (self, other), anytime)
 
     def _check_comparable(self, other: "Estimate") -> None:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):

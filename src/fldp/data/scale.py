@@ -274,10 +274,10 @@ def number_of(text: str) -> float | None:
 
 
 def _numbers(values: ArrayLike) -> Floats:
-    given = np.atleast_1d(np.asarray(values))
-    if given.ndim != 1 or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
+    numbers = np.atleast_1d(np.asarray(values))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise DomainError(f"{_OWNER}: values must be finite numbers (not shown, to protect the answers)")
-    return given.astype(np.float64)
+    return numbers.astype(np.float64)
 
 
 def _finite(name: str, value: object, *, secret: bool = False) -> float:

@@ -61,9 +61,9 @@ def table_number(tables: Tables, question: int, scale: Scale) -> Number:
     return Number.of(tables.estimate(question), scale, TableShares(tables, question))
 
 
-def as_number(found: Estimate | Tables, scale: Scale) -> Number:
+def as_number(estimate: Estimate | Tables, scale: Scale) -> Number:
     """Return the number that a survey of one number estimates."""
-    return table_number(found, 0, scale) if isinstance(found, Tables) else wave_number(found, scale)
+    return table_number(estimate, 0, scale) if isinstance(estimate, Tables) else wave_number(estimate, scale)
 
 
 def wave_number(estimate: Estimate, scale: Scale) -> Number:

@@ -110,10 +110,10 @@ def _weights(groups: int, weights: Sequence[float] | None) -> tuple[float, ...]:
                 "population: several groups need weights: how many people of the population are in each"
             )
         return (1.0,)
-    given = [positive("population", "every weight", weight) for weight in weights]
-    if len(given) != groups:
-        raise fail("population", "weights", f"one for each of {groups} groups", len(given))
-    return tuple(weight / sum(given) for weight in given)
+    positive_weights = [positive("population", "every weight", weight) for weight in weights]
+    if len(positive_weights) != groups:
+        raise fail("population", "weights", f"one for each of {groups} groups", len(positive_weights))
+    return tuple(weight / sum(positive_weights) for weight in positive_weights)
 
 
 def _size(groups: list[Estimate], size: int) -> int:

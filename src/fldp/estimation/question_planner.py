@@ -50,13 +50,13 @@ class Wanted:
     @cached_property
     def constants(self) -> dict[Questions, float]:
         """What each effect costs: its degrees of freedom, times the importance of the tables that are made of it."""
-        found: dict[Questions, float] = {}
+        costs: dict[Questions, float] = {}
         for table, importance in self.tables:
             cells = prod(self.answers[a] for a in table)
             for effect in subsets(table):
                 freedom = prod(self.answers[a] - 1 for a in effect)
-                found[effect] = found.get(effect, 0.0) + freedom * (importance / (cells * cells))
-        return found
+                costs[effect] = costs.get(effect, 0.0) + freedom * (importance / (cells * cells))
+        return costs
 
 
 def subsets(questions: Questions) -> Iterator[Questions]:
@@ -81,11 +81,11 @@ class ViewDesign:
 
     @cached_property
     def _tau(self) -> dict[Questions, float]:
-        found: dict[Questions, float] = {}
+        precision: dict[Questions, float] = {}
         for block, sigma, share in zip(self.blocks, self.sigmas, self.shares, strict=True):
             for effect in subsets(block):
-                found[effect] = found.get(effect, 0.0) + share / sigma
-        return found
+                precision[effect] = precision.get(effect, 0.0) + share / sigma
+        return precision
 
     def tau(self, effect: Questions) -> float:
         """Return how much one report tells about an effect, in the mean."""
@@ -279,8 +279,8 @@ def plan_questions(
     (94.1, 51.9)
     """
     count = integer(1, 2**62)("plan", "users", users)
-    given = {"importance": None, "cross_importance": None, "base": None, "eta": 1, **options}
-    oracle, design = _chosen(answers, epsilon, cross, *given.values())  # type: ignore[arg-type]
+    chosen = {"importance": None, "cross_importance": None, "base": None, "eta": 1, **options}
+    oracle, design = _chosen(answers, epsilon, cross, *chosen.values())  # type: ignore[arg-type]
     return QuestionPlan(oracle, design, count)
 
 
@@ -366,13 +366,13 @@ def _pairs(answers: tuple[int, ...], cross: object) -> str | tuple[Questions, ..
     rule = f"'all', 'none', or pairs of questions from 0 to {len(answers) - 1}"
     if isinstance(cross, str) or not isinstance(cross, Iterable):
         raise fail("questions", "cross", rule, cross)
-    found = []
+    pairs = []
     for pair in cross:
         numbers = sorted(integer(0, len(answers) - 1)("questions", "a question of cross", a) for a in pair)
-        if len(numbers) != 2 or numbers[0] == numbers[1] or tuple(numbers) in found:
+        if len(numbers) != 2 or numbers[0] == numbers[1] or tuple(numbers) in pairs:
             raise fail("questions", "cross", rule, list(pair))
-        found.append(tuple(numbers))
-    return tuple(found)
+        pairs.append(tuple(numbers))
+    return tuple(pairs)
 
 
 def _wanted(
@@ -388,9 +388,9 @@ def _wanted(
     return Wanted(answers, (*tables, *zip(crossed, both, strict=True)))
 
 
-def _weights(name: str, given: Sequence[float] | None, count: int) -> list[float]:
-    if given is None:
+def _weights(name: str, weights: Sequence[float] | None, count: int) -> list[float]:
+    if weights is None:
         return [1.0] * count
-    if len(given) != count:
-        raise fail("questions", name, f"{count} numbers", len(given))
-    return [positive("questions", f"a number of {name}", weight) for weight in given]
+    if len(weights) != count:
+        raise fail("questions", name, f"{count} numbers", len(weights))
+    return [positive("questions", f"a number of {name}", weight) for weight in weights]

@@ -26,8 +26,8 @@ def document(operations: Sequence[Operation] = OPERATIONS) -> Schema:
     """Return the document."""
     types = {part for operation in operations for part in (operation.body, operation.reply) if _has_model(part)}
     ordered = [ProblemReply, *sorted(types, key=str)]
-    found, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
-    schemas = dict(zip(ordered, found, strict=True))
+    listed, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
+    schemas = dict(zip(ordered, listed, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
@@ -58,17 +58,17 @@ def _closed(schema: Schema) -> Schema:
 
 
 def _operation(operation: Operation, schemas: dict[Any, Schema]) -> Schema:
-    found: Schema = {
+    described: Schema = {
         "operationId": operation.name,
         "summary": _LINK.sub("", operation.summary),
         **_access(operation.access),
     }
     if parameters := _parameters(operation):
-        found["parameters"] = parameters
+        described["parameters"] = parameters
     if operation.body is not None:
         kind, schema = (operation.body, _BINARY) if isinstance(operation.body, str) else (JSON, schemas[operation.body])
-        found["requestBody"] = {"required": True, "content": {kind: {"schema": schema}}}
-    return found | {"responses": _responses(operation, schemas)}
+        described["requestBody"] = {"required": True, "content": {kind: {"schema": schema}}}
+    return described | {"responses": _responses(operation, schemas)}
 
 
 def _access(access: str) -> Schema:

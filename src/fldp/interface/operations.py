@@ -58,12 +58,12 @@ class Operation:
     @property
     def statuses_of_refusals(self) -> tuple[int, ...]:
         """The statuses of all refusals: 400 for a connection that ends within the request, 503 for too many at once."""
-        found = {400, 503, *self.refusals}
-        found |= set() if self.access == "public" else {401, 403}
-        found |= {404} if self.parameters else set()
-        found |= {422} if self.query else set()
-        found |= {408, 413, 415, 422} if self.body else set()
-        return tuple(sorted(found - {*self.statuses}))
+        statuses = {400, 503, *self.refusals}
+        statuses |= set() if self.access == "public" else {401, 403}
+        statuses |= {404} if self.parameters else set()
+        statuses |= {422} if self.query else set()
+        statuses |= {408, 413, 415, 422} if self.body else set()
+        return tuple(sorted(statuses - {*self.statuses}))
 
 
 _KEY = {"Idempotency-Key": models.Key}

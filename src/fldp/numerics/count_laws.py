@@ -276,10 +276,10 @@ class Observed:
             return np.linspace(sums[0], sums[-1], _MAX_KNOTS), np.full(_MAX_KNOTS, trials[0]), None
         return sums, np.full(len(sums), trials[0]), places.reshape(-1)
 
-    def _spread_out(self, found: Floats) -> Floats:
+    def _spread_out(self, levels: Floats) -> Floats:
         """Return what was found for the knots for all values."""
         sums, _, places = self._knots
-        return np.interp(self.sums, sums, found) if places is None else found[places]
+        return np.interp(self.sums, sums, levels) if places is None else levels[places]
 
     def p_values(self, stderr: Floats) -> Floats:
         """Return how likely a sum as large is for a value that nobody holds."""

@@ -65,16 +65,16 @@ class Lattice:
 def _lattice(chances: Floats, steps: Floats, unit: float, n: int) -> Lattice | None:
     """Return the coarsest lattice that adds little variance, or the finest that is affordable; None if none is."""
     variance = float(chances @ steps**2) - float(chances @ steps) ** 2
-    found, fineness = None, 1
+    coarser, fineness = None, 1
     while fineness <= _MAX_FINENESS and variance > 0:
         finer = _on_lattice(chances, steps, unit / fineness, n)
         if finer.frequencies > _MAX_FREQUENCIES:
             break
-        found = finer
-        if _added(chances, steps / found.step) * found.step**2 <= _SPREAD * variance:
+        coarser = finer
+        if _added(chances, steps / coarser.step) * coarser.step**2 <= _SPREAD * variance:
             break
         fineness *= 2
-    return found
+    return coarser
 
 
 def _on_lattice(chances: Floats, steps: Floats, step: float, n: int) -> Lattice:

@@ -127,12 +127,12 @@ class _Reader:
 
     def fields(self) -> Headers:
         """Read one section of header or trailer lines."""
-        lines, found = _Reader(self.vector()), list[tuple[bytes, bytes]]()
+        lines, fields = _Reader(self.vector()), list[tuple[bytes, bytes]]()
         while not lines._done:
-            if len(found) == _MAX_FIELDS:
+            if len(fields) == _MAX_FIELDS:
                 raise MessageError(f"a message has at most {_MAX_FIELDS} header lines")
-            found.append((lines.vector(), lines.vector()))
-        return tuple(found)
+            fields.append((lines.vector(), lines.vector()))
+        return tuple(fields)
 
     def rest(self) -> tuple[Headers, bytes]:
         """Read headers, content, trailers and padding; from any of them on, the message may end."""

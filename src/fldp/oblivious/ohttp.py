@@ -66,14 +66,14 @@ def encode_keys(configs: Iterable[KeyConfig]) -> bytes:
 
 def decode_keys(data: bytes) -> list[KeyConfig]:
     """Read the configurations that we can use; without any, raise ``KeysError``."""
-    found, rest = list[KeyConfig | None](), data[:MAX_KEYS_BYTES]
+    configs, rest = list[KeyConfig | None](), data[:MAX_KEYS_BYTES]
     while rest:
         size = int.from_bytes(rest[:2])
         if len(rest) < 2 + size or not size:
             raise KeysError("a key configuration is cut off")
-        found.append(KeyConfig.decode(rest[2 : 2 + size]))
+        configs.append(KeyConfig.decode(rest[2 : 2 + size]))
         rest = rest[2 + size :]
-    usable = [config for config in found if config is not None]
+    usable = [config for config in configs if config is not None]
     if not usable:
         raise KeysError("the gateway offers no key for X25519, HKDF-SHA256 and AES-128-GCM")
     return usable

@@ -56,8 +56,8 @@ def all_sent(kept: bytes) -> tuple[StoredAnswer, ...]:
 def past_answers(book: Book, version: str, origin: str) -> list[tuple[Charge, bytes]]:
     """Return what is stored of all answers to a version, in all weeks or months."""
     charges = [charge for charge in book.ledger.charges if (charge.origin, charge.version) == (origin, version)]
-    found = [(charge, find_answer(book, charge)) for charge in charges]
-    return [(charge, kept) for charge, kept in found if kept is not None]
+    answers = [(charge, find_answer(book, charge)) for charge in charges]
+    return [(charge, kept) for charge, kept in answers if kept is not None]
 
 
 def require_not_withdrawn(book: Book, name: str, version: str, origin: str) -> None:

@@ -29,8 +29,8 @@ def _number(number: Number, form: str, level: float) -> bytes:
         return csv_text(rows[0], rows).encode()
     plain = json.loads(as_json(number, level, 1))
     cells = [] if number.scale.goal == MEAN else json.loads(as_json(number, level, None))["rows"]
-    found = plain | {"rows": cells, "number": number_view.figures(number, level)}
-    return json.dumps(found, ensure_ascii=False, indent=1).encode()
+    facts = plain | {"rows": cells, "number": number_view.figures(number, level)}
+    return json.dumps(facts, ensure_ascii=False, indent=1).encode()
 
 
 def as_parquet(estimate: Estimate, level: float, top: int | None) -> bytes:

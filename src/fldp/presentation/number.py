@@ -89,7 +89,7 @@ def rows(number: Number, level: float = 0.95) -> list[dict[str, Json]]:
 
 def facts(number: Number, level: float = 0.95, values: Sequence[Value] = ()) -> dict[str, Json]:
     """Return a number as JSON: the cells and the CDF of a distribution, the mean and the quartiles."""
-    found: dict[str, Json] = {
+    rows: dict[str, Json] = {
         "oracle": describe(number.oracle),
         "eta": float(number.oracle.eta),
         "n": number.n,
@@ -98,7 +98,7 @@ def facts(number: Number, level: float = 0.95, values: Sequence[Value] = ()) -> 
         "scale": number.scale.described,
         **figures(number, level),
     }
-    return found | ({"values": [value_facts(value) for value in values]} if values else {})
+    return rows | ({"values": [value_facts(value) for value in values]} if values else {})
 
 
 def figures(number: Number, level: float = 0.95) -> dict[str, Json]:

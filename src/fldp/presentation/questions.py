@@ -38,11 +38,10 @@ def parts(tables: Tables, level: float, top: int) -> list[object]:
         if not tables.has((question,)):
             shown.append(f"{single.visible(name)}: no report is about it yet.")
             continue
-        found = estimate_of(tables, question)
-        title = (
-            f"{single.visible(name)}: the {min(top, len(found.counts)):,} largest of {len(found.counts):,} estimates"
-        )
-        shown.append(single.estimate_rows_table(title, single.estimate_rows(found, level, top), level))
+        estimate = estimate_of(tables, question)
+        size = len(estimate.counts)
+        title = f"{single.visible(name)}: the {min(top, size):,} largest of {size:,} estimates"
+        shown.append(single.estimate_rows_table(title, single.estimate_rows(estimate, level, top), level))
     return [*shown, *notes(tables)]
 
 
@@ -88,14 +87,14 @@ def _cell(within: Ratios, row: int, column: int, mark: int) -> str:
 
 def cross_notes(cross: Cross, level: float) -> list[str]:
     """Return the test of independence and the association, in words."""
-    test, found = cross.independence(), cross.association(level)
+    test, v = cross.independence(), cross.association(level)
     first, second = map(single.visible, cross.names)
     likely = "go together" if test.p_value <= 1 - level else "may be independent of each other"
     about = "" if test.df == 1 else "about "
     return [
         f"{first} and {second} {likely}: chi-square {test.statistic:.1f} with {test.df} degrees of freedom, "
         f"p = {test.p_value:.3g}; corrected for the noise of the reports.",
-        f"Association: Cramer's V {found.v:.2f}, {about}{found.low:.2f} to {found.high:.2f} (level {level:.4g}); "
+        f"Association: Cramer's V {v.v:.2f}, {about}{v.low:.2f} to {v.high:.2f} (level {level:.4g}); "
         "0 is none, 1 is all.",
         "↑ and ↓ mark cells with more and fewer people than independence would give them, sure for all cells at once.",
         *(["By consistent: biased. The intervals are those of the unbiased tables."] if cross.biased else []),
@@ -107,25 +106,25 @@ def _label(cross: Cross, axis: int, place: int) -> str:
     return str(place) if labels is None else single.visible(labels[place])
 
 
-def associations_table(found: Associations) -> Table:
+def associations_table(associations: Associations) -> Table:
     """Return the associations of all pairs as a table, the surest first."""
     table = Table(title="Which questions go together", title_justify="left")
     for heading in ("first", "second"):
         table.add_column(heading)
-    for heading in ("Cramer's V", f"{100 * found.level:.4g} % interval", "p", "p, adjusted (Holm)"):
+    for heading in ("Cramer's V", f"{100 * associations.level:.4g} % interval", "p", "p, adjusted (Holm)"):
         table.add_column(heading, justify="right")
-    for names, test, one, adjusted in sorted(found, key=lambda row: row[3]):
-        sure = "bold" if adjusted <= 1 - found.level else None
+    for names, test, one, adjusted in sorted(associations, key=lambda row: row[3]):
+        sure = "bold" if adjusted <= 1 - associations.level else None
         interval = f"{one.low:.2f} .. {one.high:.2f}"
         cells = (*map(single.visible, names), f"{one.v:.2f}", interval, f"{test.p_value:.3g}", f"{adjusted:.3g}")
         table.add_row(*cells, style=sure)
     return table
 
 
-def ratios_table(found: Ratios) -> Table:
+def ratios_table(ratios: Ratios) -> Table:
     """Return ratios as a table."""
-    columns = found._columns()
-    table = Table(title=f"Shares with {found.level:.0%} intervals", title_justify="left")
+    columns = ratios._columns()
+    table = Table(title=f"Shares with {ratios.level:.0%} intervals", title_justify="left")
     for name in columns:
         table.add_column(name, justify="right" if name in ("share", "low", "high") else "left")
     for row in zip(*columns.values(), strict=True):
@@ -239,8 +238,8 @@ def asked_facts(tables: Tables, asked: AskedTables) -> dict[str, Json]:
     if asked.cross:
         cross = tables.cross(*asked.cross)
         asked.require(tables, asked.cross)
-        found = cross_facts(cross, asked.level)
-        return {**common, **found, "rows": [], "cells": found["rows"]}
+        one = cross_facts(cross, asked.level)
+        return {**common, **one, "rows": [], "cells": one["rows"]}
     if asked.question:
         asked.require(tables, [asked.question])
         return {**common, **question_facts(tables, asked.question, asked.level, asked.top)}
@@ -302,10 +301,10 @@ def facts(tables: Tables) -> dict[str, Json]:
 
 def question_facts(tables: Tables, question: int | str, level: float, top: int | None) -> dict[str, Json]:
     """Return the estimates of one question."""
-    found = estimate_of(tables, question)
+    estimate = estimate_of(tables, question)
     asked = tables.questions[tables.index(question)]
-    answered = {} if not asked.optional else {"answered": _ratio_rows(found.answered(level))}
-    rows: Json = single.estimate_rows(found, level, top)
+    answered = {} if not asked.optional else {"answered": _ratio_rows(estimate.answered(level))}
+    rows: Json = single.estimate_rows(estimate, level, top)
     shown: object = tables[question]
     number = {"number": number_figures(shown, level)} if isinstance(shown, Number) else {}
     return {"question": asked.name, "level": level, "rows": rows, **answered, **number}
@@ -313,7 +312,7 @@ def question_facts(tables: Tables, question: int | str, level: float, top: int |
 
 def cross_facts(cross: Cross, level: float) -> dict[str, Json]:
     """Return a cross-table: its cells, shares within rows, the test and the association."""
-    test, found, marks = cross.independence(), cross.association(level), cross.excess(level)
+    test, v, marks = cross.independence(), cross.association(level), cross.excess(level)
     return {
         "cross": list(cross.names),
         "level": level,
@@ -321,7 +320,7 @@ def cross_facts(cross: Cross, level: float) -> dict[str, Json]:
         "row_shares": _ratio_rows(cross.rows(level)),
         "marks": marks.tolist(),
         "independence": {"statistic": test.statistic, "df": test.df, "p_value": test.p_value},
-        "association": {"v": found.v, "low": found.low, "high": found.high, "approximate": test.df > 1},
+        "association": {"v": v.v, "low": v.low, "high": v.high, "approximate": test.df > 1},
     }
 
 
@@ -330,14 +329,14 @@ def cross_rows(cross: Cross, level: float) -> Rows:
     return _rows(cross._columns(level))
 
 
-def association_facts(found: Associations) -> dict[str, Json]:
+def association_facts(associations: Associations) -> dict[str, Json]:
     """Return the associations of all pairs."""
-    return {"level": found.level, "associations": [*association_rows(found)]}
+    return {"level": associations.level, "associations": [*association_rows(associations)]}
 
 
-def association_rows(found: Associations) -> Rows:
+def association_rows(associations: Associations) -> Rows:
     """Return the associations of all pairs, one in each row."""
-    return _rows(found._columns())
+    return _rows(associations._columns())
 
 
 def all_rows(tables: Tables, level: float, minimum: int = 0) -> Rows:
@@ -361,8 +360,8 @@ def _figures(row: dict[str, Json]) -> dict[str, Json]:
     return {name: row[name] for name in ("count", "stderr", "low", "high", "frequency")}
 
 
-def _ratio_rows(found: Ratios) -> Rows:
-    return _rows(found._columns())
+def _ratio_rows(ratios: Ratios) -> Rows:
+    return _rows(ratios._columns())
 
 
 def _rows(columns: object) -> Rows:

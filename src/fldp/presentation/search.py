@@ -63,8 +63,8 @@ def _title(certain: int, others: int) -> str:
     """
     if not certain:
         return f"No string stands out; {others:,} that may be noise"
-    found = f"{certain:,} string{'' if certain == 1 else 's'} that people hold"
-    return f"{found}; below the line, {others:,} that may be noise" if others else found
+    held = f"{certain:,} string{'' if certain == 1 else 's'} that people hold"
+    return f"{held}; below the line, {others:,} that may be noise" if others else held
 
 
 def notes(hitters: HeavyHitters, level: float) -> list[str]:

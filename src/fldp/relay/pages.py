@@ -40,10 +40,10 @@ async def _answer_page(collector: str, _request: Request) -> Response:
 
 
 async def _file(request: Request) -> Response:
-    found = static_file(request) if request.path_params["file"].startswith(_PARTS) else None
-    if found is None:
+    file = static_file(request) if request.path_params["file"].startswith(_PARTS) else None
+    if file is None:
         raise HTTPException(404, "there is no such file")
-    return _complete(found)
+    return _complete(file)
 
 
 def _complete(response: Response) -> Response:

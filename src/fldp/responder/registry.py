@@ -82,9 +82,9 @@ def checked_response(name: object, parameters: Mapping[str, Json]) -> Response:
     missing = _NEEDED.get(name, {"epsilon", "domain_size"}) - good.keys()
     if missing:
         raise ParameterError(f"{title_of(name)}: needs {' and '.join(sorted(missing))}")
-    made = response(name, good)
+    built = response(name, good)
     _refuse_exposure(name, good)
-    return made
+    return built
 
 
 def _check(rules: Mapping[str, Constraint], name: str, key: str, value: Json) -> Json:

@@ -43,8 +43,8 @@ def pinned(table: Mapping[str, Any], scale: Scale, mistakes: MistakeList) -> Ora
         mistakes.add(("oracle", "name"), f"{Wave.name!r}, or left out, where the goal is the mean", table["name"])
     if mistakes:
         return None
-    given = {name: value for name, value in table.items() if name != "name"}
-    return mistakes.attempt(lambda: Sampled(answers=(scale.size,), **given), ("oracle",))
+    parameters = {name: value for name, value in table.items() if name != "name"}
+    return mistakes.attempt(lambda: Sampled(answers=(scale.size,), **parameters), ("oracle",))
 
 
 def with_waves(oracle: Sampled, numbers: Collection[int]) -> Sampled:

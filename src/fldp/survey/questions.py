@@ -179,6 +179,6 @@ class RecordQuestion(Question):
 
     def estimate(self, tally: Tally | Reports, **options: object) -> Tables:  # type: ignore[override]
         """Estimate the tables of all questions, and of questions together."""
-        found = self.oracle.estimate(tally, **options)
-        assert isinstance(found, Tables)
-        return found.named([question.asked for question in self.questions])
+        tables = self.oracle.estimate(tally, **options)
+        assert isinstance(tables, Tables)
+        return tables.named([question.asked for question in self.questions])

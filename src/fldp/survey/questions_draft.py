@@ -132,8 +132,8 @@ name = {quoted(name)}  # part of the address of its page: a-z, 0-9, - and _
 
 {asked}{tables}"""
     epsilon_line = f"epsilon = {epsilon!r}  # of all answers of a person together; less is more private\n"
-    made = Survey.parse(f"{head}\n[oracle]\n{epsilon_line}", is_json=False, source="survey init")
-    errors = _errors(planned(made.oracle, users), columns)
+    survey = Survey.parse(f"{head}\n[oracle]\n{epsilon_line}", is_json=False, source="survey init")
+    errors = _errors(planned(survey.oracle, users), columns)
     return f"{head}\n[oracle]\n{errors}{epsilon_line}{rules_text()}"
 
 

@@ -36,8 +36,8 @@ def check_questions(
     if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_QUESTIONS:
         mistakes.add(("questions",), f"a list of 1 to {MAX_QUESTIONS} questions", listed)
         return {}
-    found = [_question(place, table, folder, mistakes, labels_of, text) for place, table in enumerate(listed)]
-    asked = tuple(question for question in found if question is not None)
+    questions = [_question(place, table, folder, mistakes, labels_of, text) for place, table in enumerate(listed)]
+    asked = tuple(question for question in questions if question is not None)
     _check_names(asked, mistakes)
     if len(asked) < len(listed) or mistakes:
         return {}
@@ -110,23 +110,23 @@ def _tables(table: Any, asked: tuple[SurveyQuestion, ...], mistakes: MistakeList
         return {}
     mistakes.unknown(("tables",), table, ("cross", "importance", "ask"), "a key of [tables]")
     ask = mistakes.check(("tables", "ask"), one_of(*ASK), table.get("ask", ASK[0]))
-    found: dict[str, Any] = {"cross": NONE, "ask": ask, "given": "cross" in table}
+    tables: dict[str, Any] = {"cross": NONE, "ask": ask, "given": "cross" in table}
     cross = table.get("cross", NONE)
     if cross in (ALL, NONE):
-        found["cross"] = cross
+        tables["cross"] = cross
     elif isinstance(cross, list):
-        found["cross"] = [_pair(pair, asked, mistakes) for pair in cross]
+        tables["cross"] = [_pair(pair, asked, mistakes) for pair in cross]
     else:
         mistakes.add(("tables", "cross"), "'all', 'none' or a list of pairs of questions", cross)
     if "importance" in table:
-        size = len(found["cross"]) if isinstance(found["cross"], list) else 0
+        size = len(tables["cross"]) if isinstance(tables["cross"], list) else 0
         weights = table["importance"]
         if not isinstance(weights, list) or len(weights) != size:
             mistakes.add(("tables", "importance"), f"a number for each of the {size} pairs that cross lists", weights)
         else:
             checked = [mistakes.check(("tables", "importance"), positive, weight) for weight in weights]
-            found["cross_importance"] = checked
-    return found
+            tables["cross_importance"] = checked
+    return tables
 
 
 def _pair(pair: Any, asked: tuple[SurveyQuestion, ...], mistakes: MistakeList) -> tuple[int, ...]:
@@ -156,22 +156,22 @@ def _oracle(
     if mistakes:
         return None
     sizes = tuple(question.size for question in asked)
-    given = {name: value for name, value in table.items() if name != "name"}
+    parameters = {name: value for name, value in table.items() if name != "name"}
     if "views" in table:
-        oracle = mistakes.attempt(partial(Sampled, answers=sizes, **given), ("oracle",))
+        oracle = mistakes.attempt(partial(Sampled, answers=sizes, **parameters), ("oracle",))
         if oracle is not None and tables["given"]:
             _check_crosses(oracle, asked, tables["cross"], mistakes)
         return oracle
-    return mistakes.attempt(partial(_planned, sizes, asked, tables, given), ("oracle",))
+    return mistakes.attempt(partial(_planned, sizes, asked, tables, parameters), ("oracle",))
 
 
 def _planned(
-    sizes: tuple[int, ...], asked: tuple[SurveyQuestion, ...], tables: dict[str, Any], given: dict[str, Any]
+    sizes: tuple[int, ...], asked: tuple[SurveyQuestion, ...], tables: dict[str, Any], parameters: dict[str, Any]
 ) -> Sampled:
-    positive("oracle", "epsilon", given["epsilon"])
+    positive("oracle", "epsilon", parameters["epsilon"])
     importance = [question.importance for question in asked]
     more = {"cross_importance": tables["cross_importance"]} if "cross_importance" in tables else {}
-    oracle = questions(sizes, cross=tables["cross"], importance=importance, **more, **given)
+    oracle = questions(sizes, cross=tables["cross"], importance=importance, **more, **parameters)
     numbers = [place for place, question in enumerate(asked) if question.number is not None]
     return with_waves(oracle, numbers) if numbers and oracle.eta == 1 else oracle
 

@@ -95,19 +95,19 @@ def _files(places: Places) -> dict[str, Any]:
 def installed(app: str | None = None) -> list[Installed]:
     """Return all programs that keep telemetry on this machine, or one; a file that is damaged is an error."""
     folder = Path(state_folder())
-    found = [_read(path) for path in sorted(folder.glob("*.db")) if app in (None, path.stem)]
-    if app is not None and not found:
+    programs = [_read(path) for path in sorted(folder.glob("*.db")) if app in (None, path.stem)]
+    if app is not None and not programs:
         raise ParameterError(f"telemetry: {app!r:.80} keeps nothing on this machine, in {folder}")
-    return found
+    return programs
 
 
 def one_installed(app: str | None) -> Installed:
     """Return the program of that name, or the only one that there is."""
-    found = installed(app)
-    if len(found) != 1:
-        names = ", ".join(each.app for each in found) or "none keeps telemetry on this machine"
+    programs = installed(app)
+    if len(programs) != 1:
+        names = ", ".join(each.app for each in programs) or "none keeps telemetry on this machine"
         raise ParameterError(f"telemetry: say which program, by --app: {names}")
-    return found[0]
+    return programs[0]
 
 
 def _read(path: Path) -> Installed:

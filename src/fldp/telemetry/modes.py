@@ -122,5 +122,5 @@ def state_folder(variables: Mapping[str, str] | None = None) -> str:
 
 
 def _folder(variables: Mapping[str, str], name: str, otherwise: str) -> str:
-    given = variables.get(name, "")
-    return given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), otherwise)
+    chosen = variables.get(name, "")
+    return chosen if os.path.isabs(chosen) else os.path.join(os.path.expanduser("~"), otherwise)

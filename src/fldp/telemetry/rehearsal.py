@@ -193,9 +193,9 @@ def local_collector(folder: Path) -> Iterator[tuple[str, str]]:
 def _address(process: "subprocess.Popen[str]") -> str:
     said = ""
     assert process.stdout is not None
-    while found := process.stdout.readline():
-        said = found.strip() or said
-        if address := re.search(r"listening on (\S+)", found):
+    while line := process.stdout.readline():
+        said = line.strip() or said
+        if address := re.search(r"listening on (\S+)", line):
             return address[1]
     raise FldpError(f"rehearse: the collector did not start: {said}")
 

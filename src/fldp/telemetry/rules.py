@@ -57,10 +57,10 @@ def lint(text: str, source: str, today: date, before: AppMetrics | None = None) 
 
 def load(path: Path, today: date) -> AppMetrics:
     """Read the metrics of a file without mistakes, or raise all of them."""
-    found = lint(read_text(path), str(path), today)
-    if found.metrics is None:
-        raise SurveyError(str(path), found.errors, len(found.errors))
-    return found.metrics
+    linted = lint(read_text(path), str(path), today)
+    if linted.metrics is None:
+        raise SurveyError(str(path), linted.errors, len(linted.errors))
+    return linted.metrics
 
 
 def _check(fields: object, today: date, mistakes: MistakeList) -> None:
@@ -130,10 +130,10 @@ def _check_listed(path: tuple[str, ...], values: object, mistakes: MistakeList) 
     if not isinstance(values, list) or not 1 <= len(values) <= MAX_VALUES:
         mistakes.add(path, f"a list of 1 to {MAX_VALUES} texts", values)
         return
-    found = MistakeList()
-    labels, _ = check_labels(name, [*values, UNSET], found)
-    check_labels_visible(name, labels or (), found)
-    for message in found.messages:
+    own_mistakes = MistakeList()
+    labels, _ = check_labels(name, [*values, UNSET], own_mistakes)
+    check_labels_visible(name, labels or (), own_mistakes)
+    for message in own_mistakes.messages:
         mistakes.note(path, message)
 
 
@@ -256,7 +256,7 @@ _TOP: dict[str, Constraint] = {
 }
 
 
-def lines(found: Lint) -> Iterator[str]:
+def lines(linted: Lint) -> Iterator[str]:
     """Yield the findings as lines of text, errors first."""
-    yield from (f"error    {mistake}" for mistake in found.errors)
-    yield from (f"warning  {mistake}" for mistake in found.warnings)
+    yield from (f"error    {mistake}" for mistake in linted.errors)
+    yield from (f"warning  {mistake}" for mistake in linted.warnings)

@@ -57,15 +57,15 @@ def env(app: App = None, as_json: AsJson = False) -> None:
     """Say which mode each program is in and why, and where its files are."""
     from fldp.telemetry.installed import installed
 
-    found = [program.environment() for program in installed(app)]
+    environments = [program.environment() for program in installed(app)]
     if as_json:
-        typer.echo(json.dumps(found, indent=1))
+        typer.echo(json.dumps(environments, indent=1))
         return
-    for each in found:
+    for each in environments:
         typer.echo(f"{each['app']}: {each['mode']} ({each['reason']})")
         for name in ("state", "ledger"):
             typer.echo(f"  {name}: {each[name]['path']}, last changed {each[name]['changed'] or 'never'}")
-    if not found:
+    if not environments:
         typer.echo("no program keeps telemetry on this machine")
 
 

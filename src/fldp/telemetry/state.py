@@ -97,8 +97,8 @@ class State:
             over = "SELECT EXISTS (SELECT 1 FROM periods WHERE NOT done AND period < ?)"
             waits = "SELECT EXISTS (SELECT 1 FROM reports WHERE state = ?)"
             asked = ((over, current), (waits, WAITING))
-            found = [bool(connection.execute(query, (value,)).fetchone()[0]) for query, value in asked]
-        return found[0], found[1]
+            present = [bool(connection.execute(query, (value,)).fetchone()[0]) for query, value in asked]
+        return present[0], present[1]
 
     def _connect(self) -> sqlite3.Connection:
         _make(self.path)

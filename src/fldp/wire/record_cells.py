@@ -46,9 +46,9 @@ def _csv(path: str, text: TextIO, asked: Sequence[str] | None) -> Iterator[list[
     columns = guard(path, lambda: next(rows, None))
     if columns is None:
         raise FldpError(f"{path}: is empty, a row of column names is needed")
-    found = [column.strip() for column in columns]
-    names = found if asked is None else asked
-    places = _places(path, found, names)
+    header = [column.strip() for column in columns]
+    names = header if asked is None else asked
+    places = _places(path, header, names)
     file = "standard input" if path == "-" else path
     while chunk := guard(path, lambda: [(rows.line_num, row) for row in islice(rows, CHUNK)]):
         yield [

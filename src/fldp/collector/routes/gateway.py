@@ -122,13 +122,13 @@ async def _passed_on(request: Request, scope: Scope, content: bytes) -> BinaryRe
 
 def _receiving(content: bytes, receive: Receive) -> Receive:
     """Give the content once; after that, only the end of the connection is left to hear of."""
-    given = False
+    handed_over = False
 
     async def received() -> MutableMapping[str, Any]:
-        nonlocal given
-        if given:
+        nonlocal handed_over
+        if handed_over:
             return await receive()
-        given = True
+        handed_over = True
         return {"type": "http.request", "body": content, "more_body": False}
 
     return received

@@ -10,10 +10,10 @@ from fldp.interface.models import Query
 
 async def static(call: Call[Query, None]) -> Response:
     """Return a file of the pages."""
-    found = static_file(call.request)
-    if found is None:
+    file = static_file(call.request)
+    if file is None:
         raise not_found("file")
-    return found
+    return file
 
 
 async def dashboard(call: Call[Query, None]) -> Response:

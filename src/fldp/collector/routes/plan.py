@@ -63,9 +63,9 @@ def _planned_questions(collector: Collector, fields: dict[str, Any]) -> str:
         survey = Survey.from_dict({**asked, "name": "plan", "oracle": {"epsilon": fields["epsilon"]}})
     except SurveyError as error:
         raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
-    found: dict[str, Any] = plan_facts(planned(survey.oracle, fields["users"]))
-    rows = found.pop("tables")
-    return json.dumps({**found, "epsilon": fields["epsilon"], "level": 0.95, "reason": _REASON, "rows": rows})
+    facts: dict[str, Any] = plan_facts(planned(survey.oracle, fields["users"]))
+    rows = facts.pop("tables")
+    return json.dumps({**facts, "epsilon": fields["epsilon"], "level": 0.95, "reason": _REASON, "rows": rows})
 
 
 def _planned(collector: Collector, fields: dict[str, Any]) -> str:

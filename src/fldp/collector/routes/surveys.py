@@ -108,10 +108,10 @@ async def surveys(call: Call[Query, None]) -> Response:
 
 async def versions(call: Call[Query, None]) -> Response:
     """List all versions that a survey ever had, the newest first: so anybody can see that all are shown the same."""
-    found = await call.collector.quick(call.collector.store.versions, call.request.path_params["name"])
-    if not found:
+    rows = await call.collector.quick(call.collector.store.versions, call.request.path_params["name"])
+    if not rows:
         raise not_found("survey")
-    return reply([VersionRow(**each._asdict()) for each in found])
+    return reply([VersionRow(**each._asdict()) for each in rows])
 
 
 def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary], dict[int, int]]:

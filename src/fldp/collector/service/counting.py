@@ -59,19 +59,19 @@ class SingleReport(NamedTuple):
 def checked(waiting: Sequence[Submission | SingleReport]) -> list[Submission | None]:
     """Return the same with single reports decoded, all of a survey in one go; None for one that no client can send."""
     together: dict[SingleReports, list[tuple[int, SingleReport]]] = {}
-    made: list[Submission | None] = []
+    submissions: list[Submission | None] = []
     for place, each in enumerate(waiting):
         if isinstance(each, SingleReport):
             together.setdefault(each.singles, []).append((place, each))
-        made.append(None if isinstance(each, SingleReport) else each)
+        submissions.append(None if isinstance(each, SingleReport) else each)
     for singles, listed in together.items():
         reports, good = singles.decode([single.packed for _, single in listed])
         for row, ((place, single), is_good) in enumerate(zip(listed, good.tolist(), strict=True)):
             if is_good:
-                made[place] = Submission(
+                submissions[place] = Submission(
                     single.survey, single.key, single.body, reports[row : row + 1], secret=single.secret
                 )
-    return made
+    return submissions
 
 
 class Counting:

@@ -67,11 +67,11 @@ def split(reports: Reports, taken: Reports) -> tuple[Reports, Reports]:
     mine, theirs = _numbers(reports.data), _numbers(taken.data)
     # The k-th of equal ones to be taken is the k-th of those equal ones that are here, if there are so many.
     place = np.searchsorted(mine, theirs) + np.arange(len(theirs)) - np.searchsorted(theirs, theirs)
-    found = place < np.searchsorted(mine, theirs, side="right")
+    held = place < np.searchsorted(mine, theirs, side="right")
     keep = np.ones(len(mine), bool)
-    keep[place[found]] = False
+    keep[place[held]] = False
     oracle = reports.oracle
-    return Reports.trusted(oracle, reports.data[keep]), Reports.trusted(oracle, taken.data[~found])
+    return Reports.trusted(oracle, reports.data[keep]), Reports.trusted(oracle, taken.data[~held])
 
 
 def packed(batches: Sequence[Reports], kind: int = REPORTS) -> list[Segment]:

@@ -42,10 +42,10 @@ VERSIONS = (
 
 def past_versions(rows: Iterable[Row]) -> list[PastVersion]:
     """Return versions, each once: one that was deleted may have been published again."""
-    found: dict[str, PastVersion] = {}
+    versions: dict[str, PastVersion] = {}
     for version, created, closed, gone in rows:
-        found.setdefault(version, PastVersion(version, created, closed, bool(gone)))
-    return list(found.values())
+        versions.setdefault(version, PastVersion(version, created, closed, bool(gone)))
+    return list(versions.values())
 
 
 def counted(rows: Iterator[Row], advance: Progress) -> Iterator[Row]:

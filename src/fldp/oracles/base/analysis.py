@@ -453,9 +453,9 @@ class ListedAnalysis(Analysis[Listed]):
 
     @property
     def _strings(self) -> StringAnalysis[StringOracle]:
-        found = analysis(self.oracle.base)
-        assert isinstance(found, StringAnalysis)
-        return found
+        strings = analysis(self.oracle.base)
+        assert isinstance(strings, StringAnalysis)
+        return strings
 
     def _mark(self, value: int) -> int:
         return int(self.oracle.marks[value])

@@ -96,8 +96,8 @@ class FrequencyOracle(Oracle):
 
 def _with_own_methods(oracle: FrequencyOracle) -> Estimator:
     """Return the inherited estimator with the methods that the class of the oracle overrides."""
-    made = copy.copy(nearest(oracle, "estimator") or Estimator(oracle.domain_size))
+    estimator = copy.copy(nearest(oracle, "estimator") or Estimator(oracle.domain_size))
     cls = type(oracle)
     own = (name for name in _STATISTICS if getattr(cls, name, None) is not getattr(FrequencyOracle, name, None))
-    vars(made).update({name: getattr(oracle, name) for name in own})
-    return made
+    vars(estimator).update({name: getattr(oracle, name) for name in own})
+    return estimator

@@ -79,13 +79,13 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
         return [share for _, share in self._publics()]
 
     def _publics(self) -> list[tuple[Public, Fraction]]:
-        found: list[tuple[Public, Fraction]] = []
+        publics: list[tuple[Public, Fraction]] = []
         for view, (member, share) in enumerate(
             zip(self._base.members, self._sampled.public_view_shares(), strict=True)
         ):
             inside = list(analysis(member).publics()) if self._base.hides_nothing_public else [None]
-            found += [((view, public), share / len(inside)) for public in inside]
-        return found
+            publics += [((view, public), share / len(inside)) for public in inside]
+        return publics
 
     @property
     def publics_are_all(self) -> bool:

@@ -134,9 +134,9 @@ def independence(tables: "Tables", pair: Pair) -> Independence:
     return _tested(residual(tables, pair))
 
 
-def _tested(found: Residual) -> Independence:
-    statistic = float(found.r @ np.linalg.solve(found.covariance, found.r))
-    return Independence(statistic, found.df, chi_square_tail(statistic, found.df))
+def _tested(residual: Residual) -> Independence:
+    statistic = float(residual.r @ np.linalg.solve(residual.covariance, residual.r))
+    return Independence(statistic, residual.df, chi_square_tail(statistic, residual.df))
 
 
 def association(tables: "Tables", pair: Pair, level: float = 0.95) -> Association:
@@ -148,14 +148,16 @@ def association(tables: "Tables", pair: Pair, level: float = 0.95) -> Associatio
     return _measured(residual(tables, pair), fraction("association", "level", level))
 
 
-def _measured(found: Residual, level: float) -> Association:
-    noise = found.form @ found.covariance
-    squared = float(found.r @ found.form @ found.r) - float(np.trace(noise))
-    statistic, scale = _tested(found).statistic, float(np.trace(noise)) / found.df
-    low, high = (scale * noncentrality_with(tail, statistic, found.df) for tail in ((1 - level) / 2, (1 + level) / 2))
-    if found.df > 1:
-        slope = found.form @ found.r
-        variance = 4 * float(slope @ found.covariance @ slope) + 2 * float(np.trace(noise @ noise))
+def _measured(residual: Residual, level: float) -> Association:
+    noise = residual.form @ residual.covariance
+    squared = float(residual.r @ residual.form @ residual.r) - float(np.trace(noise))
+    statistic, scale = _tested(residual).statistic, float(np.trace(noise)) / residual.df
+    low, high = (
+        scale * noncentrality_with(tail, statistic, residual.df) for tail in ((1 - level) / 2, (1 + level) / 2)
+    )
+    if residual.df > 1:
+        slope = residual.form @ residual.r
+        variance = 4 * float(slope @ residual.covariance @ slope) + 2 * float(np.trace(noise @ noise))
         reach = z_score(level) * sqrt(variance)
         low, high = min(low, squared - reach), max(high, squared + reach)
     v, low, high = (sqrt(min(1.0, max(0.0, part))) for part in (squared, low, high))
@@ -168,9 +170,9 @@ def all_associations(tables: "Tables", level: float) -> Associations:
     residuals = [residual(tables, pair) for pair in pairs]
     tests = tuple(map(_tested, residuals))
     miss = fraction("associations", "level", level)
-    found = tuple(_measured(each, miss) for each in residuals)
+    measured = tuple(_measured(each, miss) for each in residuals)
     adjusted = holm(np.array([test.p_value for test in tests])) if tests else np.zeros(0)
-    return Associations(tuple((tables.names[a], tables.names[b]) for a, b in pairs), tests, found, adjusted, miss)
+    return Associations(tuple((tables.names[a], tables.names[b]) for a, b in pairs), tests, measured, adjusted, miss)
 
 
 def deviations(tables: "Tables", pair: Pair, *, people: str = POPULATION) -> tuple[Floats, Floats]:

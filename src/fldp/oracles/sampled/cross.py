@@ -109,12 +109,12 @@ class Cross(FramedAtLevel, Displayed):
             pairs[place, 0, row, column] = 1.0
             pairs[(place, 1, row) if of_rows else (place, 1, slice(None), column)] = 1.0
         turned = self._turned(pairs)
-        found = ratios(self._plain, self._questions, turned, level, (height, width), self.labels)
+        unbiased = ratios(self._plain, self._questions, turned, level, (height, width), self.labels)
         if not self.biased:
-            return found
+            return unbiased
         margin = self.shares.sum(axis=1 if of_rows else 0, keepdims=True)
         shares = np.divide(self.shares, margin, out=np.zeros_like(self.shares), where=margin > 0)
-        return Ratios(shares, found.low, found.high, level, self.labels)
+        return Ratios(shares, unbiased.low, unbiased.high, level, self.labels)
 
     def sum(self, cells: Iterable[tuple[int, int]]) -> Total:
         """Estimate how many people are in any of some cells, given as pairs of answers."""

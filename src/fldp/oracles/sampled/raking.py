@@ -26,5 +26,5 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
     return fitted
 
 
-def _ratio(wanted: Floats, found: Floats) -> Floats:
-    return np.divide(wanted, found, out=np.zeros_like(wanted), where=found > 0)
+def _ratio(wanted: Floats, fitted: Floats) -> Floats:
+    return np.divide(wanted, fitted, out=np.zeros_like(wanted), where=fitted > 0)

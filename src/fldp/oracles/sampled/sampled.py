@@ -148,12 +148,12 @@ class Sampled(RecordOracle):
     @cached_property
     def members(self) -> tuple[FrequencyOracle, ...]:
         """The oracle of each view, with the whole epsilon."""
-        made: dict[object, FrequencyOracle] = {}
+        members: dict[object, FrequencyOracle] = {}
         keys = [(view.size, view.kind and view.entry) for view in self.seen]
         for key, view in zip(keys, self.seen, strict=True):
-            if key not in made:
-                made[key] = view.oracle(self.epsilon, self.base, self.eta)
-        return tuple(made[key] for key in keys)
+            if key not in members:
+                members[key] = view.oracle(self.epsilon, self.base, self.eta)
+        return tuple(members[key] for key in keys)
 
     @cached_property
     def tagged(self) -> Tagged:

@@ -153,12 +153,12 @@ class Tables(Displayed):
         raise ParameterError(f"tables: the question must be one of {', '.join(self.names)}, got {question!r}")
 
     def _indices(self, questions: Iterable[int | str]) -> Questions:
-        found = tuple(map(self.index, questions))
-        if list(found) != sorted(set(found)):
-            raise ParameterError(f"tables: questions must be different, and in their order, got {found}")
-        if len(found) > 1 and not any(set(found) <= block for block in self._together):
-            raise self._apart(found)
-        return found
+        places = tuple(map(self.index, questions))
+        if list(places) != sorted(set(places)):
+            raise ParameterError(f"tables: questions must be different, and in their order, got {places}")
+        if len(places) > 1 and not any(set(places) <= block for block in self._together):
+            raise self._apart(places)
+        return places
 
     def _apart(self, questions: Questions) -> ParameterError:
         asked = " and ".join(repr(self.names[a]) for a in questions)
@@ -278,7 +278,7 @@ class Tables(Displayed):
         """Return the estimated counts of the answers to one question."""
         number = self.index(question)
         plain = self if self.original is None else self.original
-        found = TableEstimate(
+        estimate = TableEstimate(
             self.oracle,  # type: ignore[arg-type]
             plain.shares((number,)) * self.n,
             np.sqrt(plain.variances((number,))) * self.n,
@@ -289,8 +289,8 @@ class Tables(Displayed):
             question=number,
         )
         if self.original is None:
-            return found
-        return replace(found, counts=self.shares((number,)) * self.n, method=self.method, original=found)
+            return estimate
+        return replace(estimate, counts=self.shares((number,)) * self.n, method=self.method, original=estimate)
 
     def cross(self, question: int | str, other: int | str) -> Cross:
         """Return the table of two questions together, the first one's answers as rows."""

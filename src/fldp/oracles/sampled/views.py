@@ -239,11 +239,11 @@ def read_views(owner: str, views: int | tuple[Entry, ...], answers: Answers) -> 
         if views > len(answers):
             raise fail(owner, "views", f"at most the number of questions, {len(answers)}", views)
         blocks = combinations(range(len(answers)), views)
-        found: list[RecordView] = [Block.of(questions, answers) for questions in blocks]
+        read: list[RecordView] = [Block.of(questions, answers) for questions in blocks]
     else:
-        found = [_read(owner, entry, answers) for entry in views]
-    _check(owner, found, answers)
-    return tuple(found)
+        read = [_read(owner, entry, answers) for entry in views]
+    _check(owner, read, answers)
+    return tuple(read)
 
 
 def _read(owner: str, entry: Entry, answers: Answers) -> RecordView:

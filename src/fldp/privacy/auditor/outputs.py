@@ -57,20 +57,20 @@ class OutputRows:
     @classmethod
     def of(cls, outputs: object, count: int) -> "OutputRows":
         """Convert the outputs of a black box for ``count`` values to rows."""
-        found: Any = outputs.data if isinstance(outputs, Reports) else outputs
-        if hasattr(found, "to_numpy") and not isinstance(found, type):
-            found = found.to_numpy()
+        data: Any = outputs.data if isinstance(outputs, Reports) else outputs
+        if hasattr(data, "to_numpy") and not isinstance(data, type):
+            data = data.to_numpy()
         try:
-            size = len(found)
+            size = len(data)
         except TypeError:
-            raise DomainError(f"audit: outputs must be one for each value, got {type(found).__name__}") from None
+            raise DomainError(f"audit: outputs must be one for each value, got {type(data).__name__}") from None
         if size != count:
             raise DomainError(f"audit: outputs must be one for each value, got {size} for {count} values")
-        if isinstance(found, np.ndarray) and (found.dtype.kind in "biuf" or found.dtype.names):
-            if not found.size:
-                raise DomainError(f"audit: outputs must hold at least one number, got shape {found.shape}")
-            return cls(*_from_array(found))
-        return cls(*_from_items(list(found)))
+        if isinstance(data, np.ndarray) and (data.dtype.kind in "biuf" or data.dtype.names):
+            if not data.size:
+                raise DomainError(f"audit: outputs must hold at least one number, got shape {data.shape}")
+            return cls(*_from_array(data))
+        return cls(*_from_items(list(data)))
 
     @classmethod
     def joined(cls, parts: Sequence["OutputRows"]) -> "OutputRows":
@@ -140,8 +140,8 @@ def _from_items(items: list[Any]) -> tuple[Array, tuple[Column, ...]]:
     flat = [_flatten(item) for item in items]
     width = max(map(len, flat), default=1)
     numbers = np.zeros((len(flat), width), np.uint64)
-    for row, found in zip(numbers, flat, strict=True):
-        row[: len(found)] = found
+    for row, numbers_of_row in zip(numbers, flat, strict=True):
+        row[: len(numbers_of_row)] = numbers_of_row
     first = items[0] if items else 0
     if isinstance(first, Real | np.bool_):
         return numbers, _columns(width, np.dtype(np.int64 if isinstance(first, Integral | np.bool_) else np.float64))

@@ -16,6 +16,7 @@ from fldp.participant_store import MemoryStore
 from support.collector_server import Server
 from support.collector_store import DAY, STORES, opened, rows, stored_in, until, whole
 from support.serving import shell
+from support.withdrawals import taking
 
 QUOTA = 200
 SEARCH = """\
@@ -106,6 +107,24 @@ def test_a_round_follows_when_the_last_one_has_its_reports(store):
     assert [hitter.text for hitter in before.search.next_round(tally).top()] == ["the", "of"]
     assert len(store.named("words")) == before.search.number
     assert after == before
+
+
+def test_what_is_taken_back_is_missing_from_its_round_and_changes_no_round_that_was_decided(store):
+    searches = at_work(store)
+    published(store, searched())
+    first, entry = newest(store)
+    kept = Submission(entry.number, b"kept", b"kept", first.privatize(PEOPLE[1:], rng=1), secret=b"kept")
+    taken = Submission(entry.number, b"taken", b"taken", first.privatize(PEOPLE[:1], rng=1), secret=b"taken")
+    assert store.commit([kept, taken, taking(taken)], DAY)[2].verdict is Admitted.WITHDRAWN
+    searches.go_on()
+    assert newest(store)[0] == first  # one report is missing
+    assert answer(store, PEOPLE[:1], b"last") is Admitted.ACCEPTED
+    searches.go_on()
+    second = newest(store)[0]
+    assert second == first.at(first.search.next_round(whole(store, first, entry.number)))
+    assert store.commit([taking(kept)], DAY)[0].verdict is Admitted.WITHDRAWN  # after the round is closed
+    searches.go_on()
+    assert (newest(store)[0], whole(store, first, entry.number).n) == (second, 1)
 
 
 def test_a_round_waits_for_the_minimum(store):

@@ -31,7 +31,7 @@ MANY = [value % 5 for value in range(4096)]
 def single(number):
     body = batch(SURVEY)
     hashes = request_hashes(b"reports", b"%032d" % number, body)
-    return SingleReport(1, *hashes, SINGLES.packed(body), SINGLES)
+    return SingleReport(1, *hashes, SINGLES.packed(body), SINGLES, b"%032d" % number)
 
 
 @pytest.fixture
@@ -97,13 +97,13 @@ def test_a_report_in_its_frame():
 def test_reports_that_are_checked_together():
     waiting = [single(number) for number in range(TOGETHER)]
     checked(waiting)
-    within(16, calls(lambda: checked(waiting)) / TOGETHER)
+    within(9, calls(lambda: checked(waiting)) / TOGETHER)
 
 
 def test_reports_that_are_committed_together(store):
     store.commit(checked([single(number) for number in range(1000, 1000 + TOGETHER)]), DAY)
     submissions = checked([single(number) for number in range(TOGETHER)])
-    within(62, calls(lambda: store.commit(submissions, DAY)) / TOGETHER)
+    within(36, calls(lambda: store.commit(submissions, DAY)) / TOGETHER)
 
 
 class Statements:

@@ -127,49 +127,51 @@ class ShortWay:
         start = time.perf_counter()
         task = asyncio.current_task()
         assert task is not None
-        requests = self._collector.requests
-        requests.add(task)
+        collector, load = self._collector, self._load
+        collector.requests.add(task)
         try:
             message = await self._first(task, receive)
-            if not await self._is_counted(sent, message):
+            report = self._report(sent, message.get("body", b""))
+            if report is None:
+                return Again(giving(message, receive), time.perf_counter() - start)
+            load.take(sent.singles.size)
+            try:
+                outcome = await collector.put_single(report)
+            finally:
+                load.give(sent.singles.size)
+            if outcome.verdict not in _COUNTED:
                 return Again(giving(message, receive), time.perf_counter() - start)
             await send(sent.answer)
             await send(_ACCEPTED)
         except (Exception, asyncio.CancelledError) as error:
             return Again(receive, failure=error)
         finally:
-            requests.discard(task)
+            collector.requests.discard(task)
         seconds = time.perf_counter() - start
-        self._collector.metrics.request(ROUTE, "POST", 200, seconds)
+        collector.metrics.request(ROUTE, "POST", 200, seconds)
         logs.request(ROUTE, "POST", 200, round(1000 * seconds, 1))
         return None
 
     async def _first(self, task: Task, receive: Receive) -> Message:
         """Wait for the body, or for its first piece."""
-        self._watch.begin(task)
+        watch = self._watch
+        watch.begin(task)
         try:
             return await receive()
         except asyncio.CancelledError:
-            if self._watch.end(task):
+            if watch.end(task):
                 raise too_slow() from None
             raise
         finally:
-            self._watch.end(task)
+            watch.end(task)
 
-    async def _is_counted(self, sent: UsualHead, message: Message) -> bool:
-        body, load = message.get("body", b""), self._load
+    def _report(self, sent: UsualHead, body: bytes) -> SingleReport | None:
+        """Return the report of a body; None if there is anything unusual about it, or too much at the same time."""
         packed = sent.singles.packed(body)
-        if packed is None or load.in_flight >= load.max_in_flight:
-            return False
-        hashes = request_hashes(b"reports", sent.key, body)
-        report = SingleReport(sent.survey, *hashes, packed, sent.singles, sent.key)
-        load.buffered.take(len(body))
-        load.in_flight += 1
-        try:
-            return (await self._collector.put_single(report)).verdict in _COUNTED
-        finally:
-            load.in_flight -= 1
-            load.buffered.give(len(body))
+        if packed is None or self._load.in_flight >= self._load.max_in_flight:
+            return None
+        key, mixed = request_hashes(b"reports", sent.key, body)
+        return SingleReport(sent.survey, key, mixed, packed, sent.singles, sent.key)
 
 
 @lru_cache(1024)

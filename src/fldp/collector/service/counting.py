@@ -11,7 +11,14 @@ from fldp.collector.service.load import Budget
 from fldp.collector.service.metrics import Metrics
 from fldp.collector.service.problems import Problem, busy
 from fldp.collector.service.survey_cache import SurveyCache
-from fldp.collector.storage.protocol import Admitted, CollectorStore, Submission, SubmissionResult, Withdrawal
+from fldp.collector.storage.protocol import (
+    Admitted,
+    CollectorStore,
+    Submission,
+    SubmissionResult,
+    SubmittedRow,
+    Withdrawal,
+)
 from fldp.data.reports import Reports
 from fldp.wire.single import SingleReports
 
@@ -59,18 +66,17 @@ class SingleReport(NamedTuple):
 def checked(waiting: Sequence[Submission | SingleReport]) -> list[Submission | None]:
     """Return the same with single reports decoded, all of a survey in one go; None for one that no client can send."""
     together: dict[SingleReports, list[tuple[int, SingleReport]]] = {}
-    submissions: list[Submission | None] = []
+    submissions: list[Submission | None] = [None] * len(waiting)
     for place, each in enumerate(waiting):
         if isinstance(each, SingleReport):
             together.setdefault(each.singles, []).append((place, each))
-        submissions.append(None if isinstance(each, SingleReport) else each)
+        else:
+            submissions[place] = each
     for singles, listed in together.items():
         reports, good = singles.decode([single.packed for _, single in listed])
         for row, ((place, single), is_good) in enumerate(zip(listed, good.tolist(), strict=True)):
             if is_good:
-                submissions[place] = Submission(
-                    single.survey, single.key, single.body, reports[row : row + 1], secret=single.secret
-                )
+                submissions[place] = SubmittedRow(single.survey, single.key, single.body, single.secret, (reports, row))
     return submissions
 
 

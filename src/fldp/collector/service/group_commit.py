@@ -1,7 +1,6 @@
 """Group commit: requests that wait at the same time share one transaction."""
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,6 @@ Commit = Callable[[Sequence[S]], list[SubmissionResult]]
 Waiting = tuple[S, "asyncio.Future[SubmissionResult]"]
 
 MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
-_MANY, _MOMENT, _MAX_MOMENT = 4, 0.5, 0.01  # who were answered; a part of what their commit took; seconds
 
 
 class BusyError(StoreError):
@@ -33,10 +31,9 @@ class BusyError(StoreError):
 class GroupCommitter(Generic[S]):
     """Takes all submissions that wait, commits them in one transaction on a thread of its own, then answers them.
 
-    While one commit runs, the next one gathers. After one, those who were answered may come again: they are waited for,
-    for a part of what it took, so that all share the next one. Otherwise two halves would take turns, each waiting for
-    the other's commit. If a commit fails, all of its submissions fail and nothing of them is
-    counted. At most ``most_waiting`` wait. Only the event loop touches it.
+    While one commit runs, the next one gathers: so the event loop answers some and reads others while the disk works.
+    If a commit fails, all of its submissions fail and nothing of them is counted. At most ``most_waiting`` wait. Only
+    the event loop touches it.
 
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Admitted, Submission
@@ -55,8 +52,6 @@ class GroupCommitter(Generic[S]):
         self._queue: deque[Waiting[S]] = deque()
         self._thread = ThreadPoolExecutor(1, "fldp-writer")
         self._running: asyncio.Task[None] | None = None
-        self._gathered: asyncio.Future[None] | None = None  # that so many wait as are expected
-        self._expected = 0
         self.alive = True
 
     def __len__(self) -> int:
@@ -76,8 +71,6 @@ class GroupCommitter(Generic[S]):
         loop = asyncio.get_running_loop()
         future: asyncio.Future[SubmissionResult] = loop.create_future()
         self._queue.append((submission, future))
-        if self._gathered is not None and len(self._queue) >= self._expected and not self._gathered.done():
-            self._gathered.set_result(None)
         if self._running is None:
             self._running = loop.create_task(self._run())
         return future
@@ -90,20 +83,9 @@ class GroupCommitter(Generic[S]):
     async def _run(self) -> None:
         try:
             while self._queue:
-                batch, start = self._next(), time.monotonic()
-                await self._write(batch)
-                if len(batch) >= _MANY:
-                    await self._gather(len(batch), time.monotonic() - start)
+                await self._write(self._next())
         finally:
             self._running = None
-
-    async def _gather(self, answered: int, seconds: float) -> None:
-        """Wait a moment until those who were answered have come again, or others in their place."""
-        self._expected = min(answered + len(self._queue), MAX_TOGETHER, self._most)
-        if len(self._queue) < self._expected:
-            self._gathered = asyncio.get_running_loop().create_future()
-            await asyncio.wait((self._gathered,), timeout=min(_MOMENT * seconds, _MAX_MOMENT))
-            self._gathered = None
 
     def _next(self) -> list[Waiting[S]]:
         taken: list[Waiting[S]] = []

@@ -69,6 +69,16 @@ class Load:
         self.in_flight, self.max_in_flight = 0, settings.max_in_flight
         self._pausing = 0
 
+    def take(self, size: int) -> None:
+        """Take a place for a request whose body is there, and its bytes; refuse it if there are none left."""
+        self.buffered.take(size)
+        self.in_flight += 1
+
+    def give(self, size: int) -> None:
+        """Give both back."""
+        self.in_flight -= 1
+        self.buffered.give(size)
+
     async def pause(self) -> None:
         """Have who is refused wait a moment for the answer, unless so many do already.
 

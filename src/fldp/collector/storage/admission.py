@@ -1,6 +1,6 @@
 """Admission: decides on the submissions of one commit. Every store uses it, so that all decide alike."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fldp.collector.storage.protocol import (
@@ -11,6 +11,7 @@ from fldp.collector.storage.protocol import (
     Segment,
     Submission,
     SubmissionResult,
+    SubmittedRow,
     Withdrawal,
     day_hash,
 )
@@ -28,6 +29,7 @@ from fldp.collector.storage.segments import (
 from fldp.data.reports import Reports, Tally
 
 Place = tuple[int, bytes]  # a survey, and the hash of a key
+_ONE_ACCEPTED = SubmissionResult(Admitted.ACCEPTED, 1)
 
 
 @dataclass
@@ -53,7 +55,8 @@ class Admission:
 
     def admit(self, new: Submission) -> SubmissionResult:
         """Decide on one. Its key comes first: what was acknowledged once stays acknowledged."""
-        known = self._keys.get((new.survey, new.key)) or self.known(new.survey, new.key)
+        place = new.survey, new.key
+        known = self._keys.get(place) or self.known(*place)
         if isinstance(new, Withdrawal):
             return self._take_back(new, known)
         if known is not None:
@@ -61,14 +64,14 @@ class Admission:
         closed = self.closed(new.survey)
         if closed is None:
             return SubmissionResult(Admitted.GONE)
-        if new.closed or (closed and isinstance(new.content, Reports)):
+        if new.closed or (closed and not isinstance(new.content, Tally)):
             return SubmissionResult(Admitted.CLOSED)
         if new.ticket is not None and new.n and not self._spend(new.survey, new.ticket):  # nothing costs no ticket
             return SubmissionResult(Admitted.SPENT)
-        day = day_hash(new.secret, new.day or self.day) if new.secret else None
-        self._keys[new.survey, new.key] = KnownKey(new.body, new.n, day)
+        n = new.n
+        self._keys[place] = KnownKey(new.body, n, day_hash(new.secret, new.day or self.day) if new.secret else None)
         self._accepted.append(new)
-        return SubmissionResult(Admitted.ACCEPTED, new.n)
+        return _ONE_ACCEPTED if n == 1 else SubmissionResult(Admitted.ACCEPTED, n)
 
     def _spend(self, survey: int, ticket: bytes) -> bool:
         if (survey, ticket) in self._tickets or not self.unspent(survey, ticket):
@@ -133,8 +136,8 @@ class Admission:
     @property
     def keys(self) -> list[tuple[int, bytes, bytes, int, bytes | None, int]]:
         """The new keys: survey, key, and what is known of it. They are sorted, so no order of arrival is left."""
-        new = sorted(self._keys) if not self._stored else sorted(self._keys.keys() - self._stored)
-        return [(*place, *self._keys[place]) for place in new]
+        keys = self._keys
+        return [(*place, *keys[place]) for place in sorted(keys.keys() - self._stored if self._stored else keys)]
 
     @property
     def marks(self) -> list[tuple[int, bytes, bytes, int, bytes | None, int]]:
@@ -150,11 +153,16 @@ class Admission:
         """Return the new segments, all reports of a survey together and sorted, so no order of arrival is left."""
         segments: list[tuple[int, str, Segment]] = []
         together: dict[int, list[Reports]] = {}
+        rows: dict[tuple[int, int], list[SubmittedRow]] = {}
         for new in self._accepted:
-            if isinstance(new.content, Tally):
+            if isinstance(new, SubmittedRow):
+                rows.setdefault((new.survey, id(new.reports)), []).append(new)
+            elif isinstance(new.content, Tally):
                 segments.append((new.survey, new.day or self.day, tally_segment(new.content)))
             else:
                 together.setdefault(new.survey, []).append(new.content)
+        for (survey, _), some in rows.items():
+            together.setdefault(survey, []).append(_joined(some))
         for survey in sorted(together):
             segments += [(survey, self.day, part) for part in packed(together[survey])]
         return segments + self._takings() if self._taken else segments
@@ -170,6 +178,12 @@ class Admission:
         for place in sorted(together):
             segments += [(*place, part) for part in packed(together[place], TAKEN_REPORTS)]
         return segments
+
+
+def _joined(rows: Sequence[SubmittedRow]) -> Reports:
+    """Return rows of the same reports as reports of their own."""
+    reports = rows[0].reports
+    return Reports.trusted(reports.oracle, reports.data[[new.row for new in rows]])
 
 
 def _again(new: Submission, known: KnownKey) -> SubmissionResult:

@@ -8,7 +8,9 @@ from fldp.collector.storage.protocol import StoreError
 
 Row = tuple[Any, ...]
 
+_HASH = 32  # bytes of SHA-256
 _NUMBER = struct.Struct(">cq")
+_KEY = struct.Struct(f">cqcq{_HASH}scq{_HASH}scqcq{_HASH}scq")
 
 
 def row_checksum(*fields: object) -> int:
@@ -46,8 +48,18 @@ def key_with_checksum(row: Row) -> Row:
 
     >>> key_with_checksum((1, b"key", b"body", 3, None, 0))[-1] == row_checksum(1, b"key", b"body", 3)
     True
+    >>> row = (1, b"k" * 32, b"b" * 32, 3, b"d" * 32, 1)
+    >>> key_with_checksum(row) == with_checksum(row)
+    True
     """
-    return (*row, row_checksum(*_said(row)))
+    survey, key, body, accepted, day, withdrawn = row
+    if day is None or not len(key) == len(body) == len(day) == _HASH:
+        return (*row, row_checksum(*_said(row)))
+    # The same bytes in one step: nearly all rows have three hashes, and every report has a row.
+    encoded = _KEY.pack(
+        b"\1", survey, b"\3", _HASH, key, b"\3", _HASH, body, b"\1", accepted, b"\3", _HASH, day, b"\1", withdrawn
+    )
+    return (*row, int.from_bytes(hashlib.sha256(encoded).digest()[:4], "big"))
 
 
 def _said(row: Row) -> Row:

@@ -146,6 +146,27 @@ class Submission:
         return self.content.state.nbytes if isinstance(self.content, Tally) else self.content.nbytes
 
 
+class SubmittedRow(Submission):
+    """What a request with a single report wants to be counted: one row of reports that were checked together."""
+
+    reports: Reports
+    row: int
+
+    def __init__(self, survey: int, key: bytes, body: bytes, secret: bytes, place: tuple[Reports, int]) -> None:
+        reports, row = place
+        vars(self).update(survey=survey, key=key, body=body, secret=secret, reports=reports, row=row)
+
+    @property
+    def content(self) -> Reports:
+        """The report, by itself."""
+        return self.reports[self.row]
+
+    @property
+    def n(self) -> int:
+        """The number of reports."""
+        return 1
+
+
 @dataclass(frozen=True)
 class Withdrawal(Submission):
     """What one request wants to be taken out: what its key and body had counted before.

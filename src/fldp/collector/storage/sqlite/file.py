@@ -22,6 +22,8 @@ _SETTINGS = (
     "PRAGMA secure_delete = ON",  # what is deleted is overwritten
     "PRAGMA trusted_schema = OFF",
     "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA cache_size = -16384",  # KiB: keys lie in the order of their hashes, so a commit touches pages everywhere
+    "PRAGMA wal_autocheckpoint = 8192",  # pages: a page that many commits change is written into the file once
 )
 
 
@@ -41,6 +43,11 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
         connection.execute(setting)
     return connection
+
+
+def shorten_log(connection: sqlite3.Connection) -> None:
+    """Write what the log holds into the file as far as nobody reads from it, while others commit."""
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def empty_log(connection: sqlite3.Connection) -> bool:

@@ -334,7 +334,15 @@ class SqliteStore:
         return True
 
     def scrub(self) -> None:
-        """Empty the write-ahead log: it holds what each commit wrote, in the order of arrival, reports beside keys."""
+        """Empty the write-ahead log: it holds what each commit wrote, in the order of arrival, reports beside keys.
+
+        Most of it goes into the file while others commit, so that they wait for the rest alone.
+        """
+        if self._traces and not self._closed:
+            with sqlite_file.store_errors(self.path):
+                connection = self._borrow()
+                sqlite_file.shorten_log(connection)
+                self._readers.append(connection)
         with self._lock, sqlite_file.store_errors(self.path):
             if self._traces and not self._closed:
                 self._traces = not sqlite_file.empty_log(self._writer)

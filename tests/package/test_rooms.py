@@ -16,6 +16,7 @@ SOURCE = ROOT / "src" / "fldp"
 ROOMS = [
     "errors",
     "support",
+    "passes",
     "randomness",
     "numerics",
     "data",

@@ -1,14 +1,21 @@
 """Passes in a store: what spends one, what asks for one, and the keys that sign them, on either database."""
 
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
+from fldp.collector.config.database_url import Database
 from fldp.collector.storage import backup
 from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.postgres import writes
+from fldp.collector.storage.postgres.store import PostgresStore
 from fldp.collector.storage.protocol import Admitted, PassOrder, StoredIssuer
 from fldp.data.reports import Reports
 from support.collector_store import DAY, STORES, opened, publish, rows, submission
+from support.postgres_server import server
 
 PASS, TICKET, KEY_ID = b"p" * 32, b"t" * 32, b"k" * 32
 
@@ -105,6 +112,51 @@ def test_keys_and_spent_passes_are_in_backups(store, tmp_path):
     assert restored.find_issuer(KEY_ID) == StoredIssuer(KEY_ID, b"private", "2026", survey.version)
     assert verdicts(restored, with_pass(survey, number, b"two")) == [Admitted.SPENT]
     restored.close()
+
+
+def test_passes_sent_twice_by_two_collectors_at_once_count_once_each():
+    """Both begin at the same moment, with other keys for the same passes: the unique row of a pass decides."""
+    database = Database(server().database())
+    stores = PostgresStore(database), PostgresStore(database)
+    survey, number = publish(stores[0])
+    passes = [bytes([place]) * 32 for place in range(60)]
+    start = threading.Barrier(2)
+
+    def send(name, store):
+        start.wait()
+        parts = [passes[at : at + 5] for at in range(0, len(passes), 5)]
+        parts = parts if name == "one" else [part[::-1] for part in parts]  # not the same first one
+        sent = [[with_pass(survey, number, f"{name} {each[0]}".encode(), each) for each in part] for part in parts]
+        return [verdict for part in sent for verdict in verdicts(store, *part)]
+
+    with ThreadPoolExecutor(2) as pool:
+        said = [*pool.map(send, ("one", "two"), stores)]
+    assert Counter(said[0] + said[1]) == {Admitted.ACCEPTED: 60, Admitted.SPENT: 60}
+    assert stores[0].counts() == {number: 60}
+    assert fsck(stores[1])[1] == []
+    for store in stores:
+        store.close()
+
+
+def test_who_is_overtaken_between_looking_and_writing_is_decided_anew(monkeypatch):
+    """The other one commits after we have looked and before we write, which a race seldom does."""
+    database = Database(server().database())
+    ours, theirs = PostgresStore(database), PostgresStore(database)
+    survey, number = publish(ours)
+    real, done = writes._write, []
+
+    def overtaken(connection, admission):
+        if not done:
+            done.append("begun")
+            done.append(verdicts(theirs, with_pass(survey, number, b"theirs")))
+        real(connection, admission)
+
+    monkeypatch.setattr(writes, "_write", overtaken)
+    assert verdicts(ours, with_pass(survey, number, b"ours")) == [Admitted.SPENT]
+    assert done == ["begun", [Admitted.ACCEPTED]]
+    assert ours.counts() == {number: 1}
+    ours.close()
+    theirs.close()
 
 
 def test_a_private_key_is_not_shown():

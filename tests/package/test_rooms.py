@@ -36,6 +36,7 @@ ROOMS = [
     "client",
     "collector",
     "relay",
+    "issuer",
     "telemetry",
     "experiments",
     "cli",

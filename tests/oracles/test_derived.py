@@ -96,7 +96,7 @@ def test_a_rule_that_is_off_changes_no_version():
 @pytest.mark.parametrize(
     ("oracle", "collect", "mistake"),
     [
-        (OLH, {"submit": "open", "derive": True}, "derive must be false unless submit is 'ticket', got True"),
+        (OLH, {"submit": "open", "derive": True}, "derive must be false unless submit is 'ticket' or 'pass', got True"),
         (OLH, {"submit": "ticket", "derive": 1}, "derive must be true or false, got 1"),
         ({"name": "fwr", "epsilon": 1.0, "eta": 0.5, "allow_exposure": True}, {}, "one of plain LDP whose reports"),
         ({"name": "fhr", "epsilon": 1.0}, {}, "one of plain LDP whose reports have a public part"),

@@ -16,6 +16,7 @@ SOURCE = ROOT / "src" / "fldp"
 ROOMS = [
     "errors",
     "support",
+    "passes",
     "randomness",
     "numerics",
     "data",
@@ -35,6 +36,7 @@ ROOMS = [
     "client",
     "collector",
     "relay",
+    "issuer",
     "telemetry",
     "experiments",
     "cli",

@@ -136,7 +136,7 @@ def test_every_mistake_at_once_and_by_line():
         ),
         (3, "labels must be all different (label 2 is label 0 again), got 'chrome'"),
         (7, "FHR: epsilon must be a positive, finite number, got -1"),
-        (10, "collect.submit must be one of 'open', 'token', 'ticket', got 'anybody'"),
+        (10, "collect.submit must be one of 'open', 'token', 'ticket', 'pass', got 'anybody'"),
         (12, "'colour' is not a rule of collecting"),
         (13, "collect.minimum must be an integer from 1 to 1000000000, got 0"),
     ]

@@ -10,8 +10,10 @@ import pytest
 from fldp import Survey
 from fldp.oracles.registry import built_in
 from fldp.participant.headroom import headroom
+from fldp.passes.issuing import PrivateKey
+from fldp.passes.tokens import key_text
 from fldp.search.rounds import Search
-from fldp.survey import rules
+from fldp.survey import pass_rules, rules
 from fldp.survey.search_table import WRITTEN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "survey.md").read_text()
@@ -23,6 +25,7 @@ BASE = {"name": "commute", "question": "How?", "labels": ["no", "yes", "sometime
 ORACLE = {"name": "grr", "epsilon": 1.0}
 STRINGS = {"name": "commute", "question": "How?", "domain": "strings"}
 CMS, RAPPOR = {"name": "cms", "epsilon": 1.0}, {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
+ISSUER_KEY = key_text(PrivateKey.generate().public)
 BESIDE = {  # what an example needs beside it
     ("survey", "domain"): STRINGS | {"oracle": CMS},
     ("survey", "labels_file"): {key: BASE[key] for key in ("name", "question")} | {"oracle": ORACLE},
@@ -32,6 +35,8 @@ BESIDE = {  # what an example needs beside it
     ("survey", "budgets"): BASE | {"oracle": {"name": "idue", "epsilon": 1.0}},
     ("survey", "distance"): BASE | {"oracle": {"name": "exponential", "epsilon": 1.0}},
     ("collect", "repeat"): STRINGS | {"oracle": RAPPOR},
+    ("collect", "issuer_key"): BASE | {"oracle": ORACLE, "collect": {"submit": "pass"}},
+    ("collect", "issuer"): BASE | {"oracle": ORACLE, "collect": {"submit": "pass", "issuer_key": ISSUER_KEY}},
     ("collect", "derive"): BASE | {"oracle": {"name": "olh", "epsilon": 1.0}, "collect": {"submit": "ticket"}},
 }
 
@@ -43,7 +48,7 @@ def written(part):
 def test_every_key_is_there_and_no_other():
     assert written("survey") == {*rules._TEXTS, *rules._DOMAINS, *rules.DIFFERING}
     assert written("oracle") == {"name", "epsilon"}
-    assert written("collect") == {*rules.COLLECT_DEFAULTS, "repeat", "derive", "oblivious", "release"}
+    assert written("collect") == {*rules.COLLECT_DEFAULTS, "repeat", "derive", "oblivious", "release", *pass_rules.KEYS}
     assert written("search") == {*WRITTEN}
 
 
@@ -57,7 +62,7 @@ def test_every_parameter_is_there_with_its_oracles():
 @pytest.mark.parametrize("place", KEYS, ids=".".join)
 def test_every_example_works_and_is_not_the_default(place, tmp_path):
     (part, key), (default, example) = place, KEYS[place]
-    value = tomllib.loads(example)
+    value = tomllib.loads(example.replace("MIIBUjA9...", ISSUER_KEY))  # it is long
     assert [*value] == [key]
     (tmp_path / "countries.txt").write_text("Chad\nChile\nChina\n")
     beside = BESIDE.get(

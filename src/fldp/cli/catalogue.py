@@ -41,6 +41,7 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
         "restore": Entry("serve", "Make a collector's data from a backup."),
         "fsck": Entry("serve", "Count everything in a collector again, and compare."),
         "relay": Entry("relay", "Carry encrypted requests to a collector, so that it sees no addresses."),
+        "issuer": Entry("issuer", "Make keys that sign passes; sign them for somebody else's collector."),
         "gateway": Entry("relay", "Change the keys that relayed requests are encrypted to."),
     },
     "Telemetry": {
@@ -108,6 +109,9 @@ EXAMPLES = {
     "restore": "fldp restore monday.backup --data restored",
     "fsck": "fldp fsck --data collected",
     "relay": "fldp relay --to https://collector.example",
+    "issuer create": "fldp issuer create --to https://collector.example",
+    "issuer tickets": "fldp issuer tickets --tickets tickets.db --count 500 -o tickets.csv",
+    "issuer serve": "fldp issuer serve --key issuer.pem --tickets tickets.db",
     "gateway rotate": "fldp gateway rotate --data collected",
     "telemetry on": "fldp telemetry on --app wordy",
     "telemetry local": "fldp telemetry local --app wordy",

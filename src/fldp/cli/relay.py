@@ -1,7 +1,8 @@
 """The commands about anonymity: a relay for a collector, and the keys of its gateway."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +10,9 @@ from fldp.cli.options import note
 from fldp.cli.serve import Data, Url, open_store
 from fldp.cli.shell import app
 from fldp.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fldp.collector.config.proxies import Network
 
 gateway = typer.Typer(help="The keys that relayed requests are encrypted to.", no_args_is_help=True)
 app.add_typer(gateway, name="gateway")
@@ -32,7 +36,6 @@ def relay(
 ) -> None:
     """Carry requests to a collector that somebody else runs: you see who sends, they see what, nobody sees both."""
     from fldp.client.address import Address
-    from fldp.collector.config.proxies import networks
     from fldp.support import optional_imports
 
     for needed in ("starlette", "granian", "httpx"):
@@ -40,17 +43,24 @@ def relay(
     from fldp.relay import server
     from fldp.relay.app import RelaySettings
 
-    try:
-        proxies = networks(trusted_proxies)
-    except ValueError:
-        raise ParameterError(
-            f"relay: --trusted-proxies must be addresses or networks, such as 10.0.0.0/8, got {trusted_proxies!r:.80}"
-        ) from None
+    proxies = proxy_networks("relay", trusted_proxies)
     if (tls_certificate is None) != (tls_key is None):
         raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
     settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies, pages=pages)
     server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
     server.exit_now()
+
+
+def proxy_networks(owner: str, text: str) -> "Sequence[Network]":
+    """Read the networks of proxies that are believed."""
+    from fldp.collector.config.proxies import networks
+
+    try:
+        return networks(text)
+    except ValueError:
+        raise ParameterError(
+            f"{owner}: --trusted-proxies must be addresses or networks, such as 10.0.0.0/8, got {text!r:.80}"
+        ) from None
 
 
 @gateway.command()

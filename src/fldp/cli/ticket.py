@@ -1,7 +1,7 @@
 """The commands about tickets: personal links to a survey that takes one report with each."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,28 +38,33 @@ def create(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Create single-use tickets for a survey with submit = "ticket", as CSV: this once, and never again.
+    """Create single-use tickets for a survey with submit = "ticket" or "pass", as CSV: this once, and never again.
 
     Whoever has a ticket can answer once. Send each person one link, and keep no list of who got which.
     """
-    from fldp.presentation.tables import csv_text
-
-    _check_output(output)
+    check_output(output)
     with CollectorOptions(to, token, insecure_http).connected() as client:
         published = client.survey(name, version=full_version(client, name, version))
-        _check_takes_tickets(published)
-        with _opened(output) as file:
-            texts = client.tickets(published.survey, count)
-            column, start = ("link", f"{client.url}/s/{name}#ticket=") if links else ("ticket", "")
-            text = csv_text([column], ({column: start + ticket} for ticket in texts))
-            if file is None:
-                typer.echo(text, nl=False)
-            else:
-                file.write_bytes(text.encode())
+        _check_takes_tickets(published, client.url)
+        column, start = ("link", f"{client.url}/s/{name}#ticket=") if links else ("ticket", "")
+        file = write_tickets(lambda: client.tickets(published.survey, count), column, start, output)
     note(f"{counted(count, 'ticket')} of survey version {published.version[:12]}" + (f" in {output}" if file else ""))
 
 
-def _check_output(output: str | None) -> None:
+def write_tickets(make: Callable[[], list[str]], column: str, start: str, output: str | None) -> bool:
+    """Make tickets, once there is a place for them, and write them as CSV; return whether that is a file."""
+    from fldp.presentation.tables import csv_text
+
+    with _opened(output) as file:
+        text = csv_text([column], ({column: start + ticket} for ticket in make()))
+        if file is None:
+            typer.echo(text, nl=False)
+        else:
+            file.write_bytes(text.encode())
+    return file is not None
+
+
+def check_output(output: str | None) -> None:
     """Refuse, before any ticket is made, to show tickets to a room or to write over others."""
     if output is None and sys.stdout.isatty():
         raise ParameterError("fldp: tickets are secrets: name a file with -o, or say -o - to see them here")
@@ -67,9 +72,11 @@ def _check_output(output: str | None) -> None:
         raise FldpError(f"{output}: is there already; {_LOST}")
 
 
-def _check_takes_tickets(published: "Published") -> None:
-    submit = published.survey.collect["submit"]
-    if submit != "ticket":
+def _check_takes_tickets(published: "Published", url: str) -> None:
+    submit, issuer = published.survey.collect["submit"], published.survey.collect.get("issuer")
+    if issuer is not None and not url.startswith(issuer):
+        raise ParameterError(f"fldp: tickets of survey {published.survey.name} are those of its issuer, {issuer}")
+    if submit not in ("ticket", "pass"):
         what = f'survey {published.survey.name} takes reports without tickets, its submit is "{submit}"'
         raise ParameterError(f'fldp: {what}; publish one with submit = "ticket" in its table [collect]')
 

@@ -50,6 +50,7 @@ class _Connected(Operations):
         self._allow_insecure = flag("Client", "allow_insecure", allow_insecure)
         token = secret("a token", token, address, allow_insecure)
         settings = TransportSettings(address, token, positive("Client", "timeout", timeout), tls)
+        self._settings = settings
         often = Patience(integer(0, 1000)("Client", "retries", retries), positive("Client", "patience", patience))
         transport = self._transport(settings) if relay is None else self._relayed(relay, settings)
         self._line, self._has_relay = Line(transport, address, often, token), relay is not None
@@ -66,6 +67,16 @@ class _Connected(Operations):
                 f"Client: the relay must be reached by https, got {address.origin}, where others see that you answer"
             )
         return RelayTransport(self._transport(replace(settings, address=address)))
+
+    def _line_to(self, url: str) -> Line:
+        """Return the way to another server, without the token; it is released after use."""
+        settings = replace(self._settings, address=Address.of(url), token=None)
+        return Line(self._transport(settings), settings.address, self._line.patience)
+
+    async def _released(self, line: Line) -> None:
+        ended = line.transport.disconnect()  # type: ignore[attr-defined]
+        if ended is not None:
+            await ended
 
     @property
     def url(self) -> str:

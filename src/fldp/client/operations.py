@@ -28,7 +28,7 @@ from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window
 from fldp.distributed.lake.writing import counts_in, day_name, remove_output, whole_output
-from fldp.errors import CollectorError
+from fldp.errors import CollectorError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
@@ -81,6 +81,12 @@ class Operations:
     _line: Line
     _allow_insecure: bool
     _has_relay: bool
+
+    def _line_to(self, url: str) -> Line:
+        raise NotImplementedError
+
+    async def _released(self, line: Line) -> None:
+        raise NotImplementedError
 
     @ClientOperation
     async def surveys(self) -> list[dict[str, Json]]:
@@ -232,6 +238,7 @@ class Operations:
         if replies.needs_relay(specification) and not self._has_relay:
             raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
         answers = await work(lambda: participant.withdraw(version, origin=origin))
+        ticket = await work(lambda: participant.pass_to(version, origin=origin)) or ticket
         token = replies.submit(specification) == "token"
         parts = [UploadPart(0, 1, answer.report, answer.key) for answer in answers]
         return sum([await self._take_back(version, part, ticket, token=token) for part in parts])
@@ -301,6 +308,9 @@ class Operations:
         One that the survey lacks is drawn as ``otherwise``, or else at random, as ``Participant.answer`` has it: what
         the collector sees of a call never depends on the answer but through the mechanism.
 
+        Where the survey takes passes, ``ticket`` buys one, unless ``obtain_pass`` has got it before, which is better:
+        the less time lies between the two, the easier it is to see who answers.
+
         With ``delay``, what was drawn and stored is sent after a random time of up to so many seconds, so that the
         moment tells less about who sends.
         """
@@ -317,6 +327,8 @@ class Operations:
         submit = replies.submit(specification)
         if replies.needs_relay(specification) and not self._has_relay:
             raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
+        if submit == "pass":
+            ticket = await self._pass(specification, offered, participant, ticket if state == "open" else None)
         self._answerable(name, state, submit, ticket)
         asked = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
         try:
@@ -327,6 +339,55 @@ class Operations:
             await self._line.transport.pause(_chance.uniform(0, longest))
         await self._post(offered, UploadPart(0, 1, answer.report, answer.key), ticket, token=submit == "token")
         return answer
+
+    @ClientOperation
+    async def obtain_pass(
+        self, survey: AnySurvey, ticket: str | None = None, *, participant: Participant, version: str | None = None
+    ) -> None:
+        """Get the pass to a survey that takes passes, for a ticket; the participant keeps it, and ``answer`` uses it.
+
+        The issuer signs it blindly: when it comes back, nobody can tell that it is the one of this ticket. Do it as
+        soon as the person has the ticket, and answer later. Whatever happens on the way, call it again; when the pass
+        is there, the ticket is of no use any more.
+        """
+        name, wanted = _wanted(survey, version)
+        self._checked_ticket(ticket)
+        request = requests.asking("survey", requests.survey_name(name), version=wanted)
+        specification, offered, _ = await self._line.ask(request, lambda r: replies.published(r, name, wanted))
+        if replies.submit(specification) != "pass":
+            raise CollectorError(f"{self._line.address}: survey {name} takes no passes")
+        if await self._pass(specification, offered, participant, ticket) is None:
+            raise CollectorError(f"{self._line.address}: survey {name} gives a pass for a ticket; give ticket=")
+
+    async def _pass(
+        self, specification: Mapping[str, Json], version: str, participant: Participant, ticket: str | None
+    ) -> str | None:
+        """Return the pass to a survey: the one that is kept, or a new one for a ticket; None without either."""
+        origin, work = self._line.address.origin, self._line.transport.work
+        kept = await work(lambda: participant.pass_to(version, origin=origin))
+        if kept is not None or ticket is None:
+            return kept
+        if replies.needs_relay(specification) and not self._has_relay:
+            raise CollectorError(f"{self._line.address}: the survey is answered through a relay only; give relay=")
+        place = {"origin": origin, "version": version}
+        try:
+            body = await work(lambda: participant.pass_request(specification, **place))
+            reply = await self._issued(replies.issuer(specification), version, body, ticket)
+            return await work(lambda: participant.keep_pass(specification, reply, **place))
+        except (SurveyError, WireError) as error:
+            raise CollectorError(f"{self._line.address}: gives no good pass: {clean(error)}") from None
+
+    async def _issued(self, issuer: str | None, version: str, body: bytes, ticket: str) -> bytes:
+        """Ask for the signature: the collector, in the way that everything takes, or who issues in its place."""
+        line = self._line if issuer is None else self._line_to(issuer)
+        secret("a ticket", ticket, line.address, self._allow_insecure)
+        request = requests.asking("issue_pass", version_of(version), body=body)
+        request = replace(request, headers={**request.headers, **requests.ticketed(ticket)}, token=False)
+        try:
+            return await line.ask(request, lambda reply: reply.body)
+        finally:
+            if line is not self._line:
+                await self._released(line)
 
     @ClientOperation
     async def estimates(
@@ -512,6 +573,14 @@ class Operations:
         return await self._line.ask(request, lambda reply: replies.tickets(reply, wanted))
 
     @ClientOperation
+    async def create_issuer(self) -> str:
+        """Make a key of the collector that signs passes, and return it as ``issuer_key`` of one survey to come.
+
+        Needs an admin token that is good for all surveys.
+        """
+        return await self._line.ask(requests.asking("create_issuer"), replies.issuer_key)
+
+    @ClientOperation
     async def tokens(self) -> list[Token]:
         """List all tokens, without their texts. Needs an admin token."""
         return await self._line.ask(requests.asking("tokens"), replies.tokens)
@@ -532,7 +601,7 @@ class Operations:
         got = None
         if state != "open":
             got = "one that is not open"
-        elif submit == "ticket" and ticket is None:
+        elif submit in ("ticket", "pass") and ticket is None:
             got = "one that needs a ticket"
         elif submit == "token" and self._line.token is None:
             got = "one that needs a token"

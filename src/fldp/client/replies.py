@@ -14,6 +14,7 @@ from fldp.client.requests import operation_of
 from fldp.data.reports import Tally
 from fldp.errors import CollectorError, FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
+from fldp.passes.tokens import read_key
 from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
@@ -128,7 +129,7 @@ def done(reply: Reply) -> None:
 
 
 def submit(specification: Mapping[str, Json]) -> str:
-    """Return how a survey takes reports: ``open``, with a ``token`` or with a ``ticket``."""
+    """Return how a survey takes reports: ``open``, with a ``token``, a ``ticket`` or a ``pass``."""
     collect = specification.get("collect")
     return str(collect.get("submit", "open")) if isinstance(collect, dict) else "open"
 
@@ -137,6 +138,23 @@ def needs_relay(specification: Mapping[str, Json]) -> bool:
     """Whether a survey takes reports through a relay only."""
     collect = specification.get("collect")
     return isinstance(collect, dict) and collect.get("oblivious") is True
+
+
+def issuer(specification: Mapping[str, Json]) -> str | None:
+    """Return who issues the passes to a survey, None if that is its collector."""
+    collect = specification.get("collect")
+    named = collect.get("issuer") if isinstance(collect, dict) else None
+    return named if isinstance(named, str) else None
+
+
+def issuer_key(reply: Reply) -> str:
+    """Return a new key that signs passes, which must be one."""
+    text: str = checked(reply, "create_issuer")["issuer_key"]
+    try:
+        read_key(text)
+    except WireError:
+        raise CollectorError("the answer must hold the key of an issuer, and holds something else") from None
+    return text
 
 
 def accepted(reply: Reply, count: int) -> int:

@@ -17,6 +17,7 @@ from fldp.collector.routes import (
     gateway,
     integrity,
     pages,
+    passes,
     plan,
     reports,
     surveys,
@@ -25,7 +26,7 @@ from fldp.collector.routes import (
 from fldp.collector.service.collector import Collector
 from fldp.interface.operations import OPERATIONS, Operation
 
-MODULES = (compare, estimates, gateway, integrity, pages, plan, reports, surveys, tokens_and_health)
+MODULES = (compare, estimates, gateway, integrity, pages, passes, plan, reports, surveys, tokens_and_health)
 
 
 def create_app(collector: Collector, operations: Sequence[Operation] = OPERATIONS) -> Gate:

@@ -499,6 +499,12 @@ class Tickets(ReplyModel, frozen=True):
     tickets: list[str]
 
 
+class IssuerKey(ReplyModel, frozen=True):
+    """The public key of an issuer of passes, as a survey names it."""
+
+    issuer_key: str
+
+
 class TokenFacts(ReplyModel, frozen=True):
     """A token without its secret."""
 

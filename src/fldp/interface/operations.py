@@ -11,6 +11,8 @@ from typing import Any
 
 from fldp.interface import models
 from fldp.oblivious.ohttp import KEYS_TYPE, REPLY_TYPE, REQUEST_TYPE
+from fldp.passes.tokens import REPLY_TYPE as PASS_REPLY
+from fldp.passes.tokens import REQUEST_TYPE as PASS_REQUEST
 
 JSON, HTML, BYTES, TEXT = "application/json", "text/html", "application/octet-stream", "text/plain"
 CSV, PARQUET, PROBLEM = "text/csv", "application/vnd.apache.parquet", "application/problem+json"
@@ -295,6 +297,27 @@ OPERATIONS = (
         "make single-use tickets; they are shown this once",
         body=models.TicketOrder,
         reply=models.Tickets,
+        statuses=(201,),
+        repeatable=False,
+    ),
+    Operation(
+        "issue_pass",
+        "POST",
+        "/v1/versions/{id}/passes",
+        "sender",
+        "sign a pass blindly for a ticket ([anonymity.md](anonymity.md#passes)); the same request again gets the same",
+        body=PASS_REQUEST,
+        media=(PASS_REPLY,),
+        refusals=(429,),
+        headers={"Fldp-Ticket": str | None},
+    ),
+    Operation(
+        "create_issuer",
+        "POST",
+        "/v1/issuers",
+        "admin",
+        "make a key that signs passes; a survey that is to take them names it",
+        reply=models.IssuerKey,
         statuses=(201,),
         repeatable=False,
     ),

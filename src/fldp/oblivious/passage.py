@@ -14,6 +14,6 @@ def may_pass(method: str, path: str) -> bool:
     match method, path.split("/"):
         case "GET", ["", "v1", "surveys", name]:
             return bool(SURVEY_NAME.matches(name))
-        case "POST", ["", "v1", "versions", version, "reports" | "withdrawals"]:
+        case "POST", ["", "v1", "versions", version, "reports" | "withdrawals" | "passes"]:
             return bool(VERSION.matches(version))
     return False

@@ -32,7 +32,7 @@ from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Refreshing, follows
 from fldp.oracles.sampled import drawn_view
 from fldp.oracles.sampled.sampled import of_questions
-from fldp.participant import epochs
+from fldp.participant import epochs, pass_keeping
 from fldp.participant.choice import Choice, asked_places
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
@@ -140,7 +140,7 @@ class Participant:
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
         Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
-        public in a report; the answer then belongs to that ticket.
+        public in a report; the answer then belongs to that ticket. Where it takes passes, the one that is kept is used.
 
         ``labels`` are those that the program was written for, never taken from the survey: a survey with others is
         refused, whatever the answer is, and an answer outside of them is a ``DomainError`` before the survey is looked
@@ -150,6 +150,7 @@ class Participant:
         choice, asker = Choice.of(label, labels=labels, otherwise=otherwise), origin_of(origin)
         try:
             checked = _checked(survey, version)
+            ticket = pass_keeping.shown(self._store, checked, asker, ticket)
             word = self._chance(checked, asker, ticket)
             return self._answer(checked, replace(choice, word=word), asker, confirm, ticket)
         except (BudgetError, ParameterError, WireError):
@@ -182,6 +183,7 @@ class Participant:
         asker = origin_of(origin)
         try:
             checked = _checked(survey, version)
+            ticket = pass_keeping.shown(self._store, checked, asker, ticket)
             places = asked_places(checked, self._chance(checked, asker, ticket))
         except (ParameterError, WireError):
             count_refusal(self._store, asker, _today())
@@ -266,6 +268,24 @@ class Participant:
         """Return whether answers to a version were withdrawn."""
         with self._store.exclusive() as book:
             return any(is_withdrawn(kept) for _, kept in past_answers(book, version, origin_of(origin)))
+
+    def pass_request(self, survey: Survey | Mapping[str, object], *, origin: str, version: str | None = None) -> bytes:
+        """Return what asks the issuer of a survey for a pass, which ``Client.obtain_pass`` posts.
+
+        Its secrets are drawn and stored first: without them the answer is of no use, and a ticket is spent on one
+        request alone. So the same request is returned again, until ``keep_pass`` has the answer.
+        """
+        return pass_keeping.request(self._store, _checked(survey, version), origin_of(origin))
+
+    def keep_pass(
+        self, survey: Survey | Mapping[str, object], reply: bytes, *, origin: str, version: str | None = None
+    ) -> str:
+        """Keep the pass that the issuer's answer makes, and return it; a wrong answer is a ``WireError``."""
+        return pass_keeping.keep(self._store, _checked(survey, version), origin_of(origin), reply)
+
+    def pass_to(self, version: str, *, origin: str) -> str | None:
+        """Return the pass to a version of a survey, None if it is not here."""
+        return pass_keeping.find(self._store, version, origin_of(origin))
 
     def refusals(self) -> tuple[Refusals, ...]:
         """Return how often surveys were refused, by origin: one that asks again and again is up to something.

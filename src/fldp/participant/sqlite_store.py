@@ -5,6 +5,7 @@ power cut could bring the journal back, which undoes the commit: the answer woul
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fldp.errors import FldpError, ParameterError
 from fldp.participant import epochs
-from fldp.participant.chances import ChanceFile
+from fldp.participant.chances import ChanceFile, TextFile
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Spent
+from fldp.passes.tokens import SECRET_BYTES
 from fldp.support.atomic_files import whole_file
+from fldp.support.identifiers import PASS
 from fldp.support.sqlite_errors import DAMAGED, sqlite_reason
 from fldp.support.validation import fail, positive
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 SCHEMA_VERSION = 4
+_PASS = re.compile(f"[0-9a-f]{{{2 * SECRET_BYTES}}}|{PASS.pattern}")
 _APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
 _ANSWERS = """CREATE TABLE answers (
     number  INTEGER PRIMARY KEY,  -- the order of answering
@@ -111,7 +115,8 @@ class FileStore:
     The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
 
-    Beside it, ``PATH.chances`` has what chance has chosen for surveys that ask only some of their questions.
+    Beside it, ``PATH.chances`` has what chance has chosen for surveys that ask only some of their questions, and
+    ``PATH.passes`` has passes. They belong together: move and copy all of them.
 
     A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written. It began on
     that day, as far as limits that renew are concerned. ``born`` is the day on which a file that is made began: today,
@@ -221,6 +226,16 @@ class _Rows:
     @property
     def _chances(self) -> ChanceFile:
         return ChanceFile(self._path.with_name(f"{self._path.name}.chances"))
+
+    def kept_pass(self, origin: str, version: str) -> str | None:
+        return self._passes.find(origin, version)
+
+    def keep_pass(self, origin: str, version: str, text: str) -> None:
+        self._passes.put(origin, version, text)
+
+    @property
+    def _passes(self) -> TextFile:
+        return TextFile(self._path.with_name(f"{self._path.name}.passes"), "passes", _PASS)
 
     def check(self) -> None:
         """Refuse a file whose structure, index or numbers are damaged."""

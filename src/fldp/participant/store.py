@@ -4,7 +4,8 @@ A store has one method. ``exclusive()`` is a block in which nobody else, in no o
 change anything. What was added in it is durable when the block ends, and gone if it ends with an exception.
 
 A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none. A book
-that is also a ``ChanceBook`` can answer surveys that ask only the questions that chance has chosen.
+that is also a ``ChanceBook`` can answer surveys that ask only the questions that chance has chosen, and one that is
+also a ``PassBook`` surveys that take passes.
 
 A book that is also an ``EpochBook`` keeps an answer for each week or month. With one that is not, surveys that are
 repeated by those are refused. Where answers are charged by the month, its ledger says when it began (``Ledger.born``).
@@ -70,6 +71,17 @@ class ChanceBook(Protocol):
 
 
 @runtime_checkable
+class PassBook(Protocol):
+    """What a book may add: passes, and the secrets of those that are asked for."""
+
+    def kept_pass(self, origin: str, version: str) -> str | None:
+        """Return what is kept of the pass to a version of a survey, or None."""
+
+    def keep_pass(self, origin: str, version: str, text: str) -> None:
+        """Keep a text in the place of the one before, if there was one. No answer is in it, and it costs nothing."""
+
+
+@runtime_checkable
 class Store(Protocol):
     """Where answers are kept."""
 
@@ -108,7 +120,7 @@ class MemoryStore:
         day = epochs.today() if born is None else epochs.checked_day("MemoryStore", "born", born)
         self._ledger, self._kept = Ledger(born=day), dict[tuple[str, str, str], bytes]()
         self._refusals: tuple[Refusals, ...] = ()
-        self._chances = dict[tuple[str, str], int]()
+        self._chances, self._passes = dict[tuple[str, str], int](), dict[tuple[str, str], str]()
 
     @contextmanager
     def exclusive(self) -> "Iterator[_Page]":
@@ -116,10 +128,10 @@ class MemoryStore:
         if os.getpid() != self._process:
             raise FldpError("MemoryStore: a store in memory cannot be shared with another process; use a file")
         with self._lock:
-            page = _Page(self._ledger, dict(self._kept), self._refusals, dict(self._chances))
+            page = _Page(self._ledger, dict(self._kept), self._refusals, dict(self._chances), dict(self._passes))
             yield page
             self._ledger, self._kept, self._refusals = page.ledger, page.kept, page.refusals
-            self._chances = page.chances
+            self._chances, self._passes = page.chances, page.passes
 
     def __reduce__(self) -> NoReturn:
         raise FldpError("MemoryStore: a store in memory cannot be copied, since both copies would answer; use a file")
@@ -134,8 +146,9 @@ class _Page:
         kept: dict[tuple[str, str, str], bytes],
         refusals: tuple[Refusals, ...],
         chances: dict[tuple[str, str], int],
+        passes: dict[tuple[str, str], str],
     ) -> None:
-        self.ledger, self.kept, self.refusals, self.chances = ledger, kept, refusals, chances
+        self.ledger, self.kept, self.refusals, self.chances, self.passes = ledger, kept, refusals, chances, passes
 
     def find(self, origin: str, version: str) -> bytes | None:
         return self.find_epoch(origin, version, "")
@@ -155,6 +168,12 @@ class _Page:
 
     def keep_chance(self, origin: str, version: str, word: int) -> None:
         self.chances[origin, version] = word
+
+    def kept_pass(self, origin: str, version: str) -> str | None:
+        return self.passes.get((origin, version))
+
+    def keep_pass(self, origin: str, version: str, text: str) -> None:
+        self.passes[origin, version] = text
 
     def refuse(self, origin: str, day: str) -> None:
         counts = {entry.origin: entry for entry in self.refusals}

@@ -8,6 +8,7 @@ from pathlib import Path
 from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
+from starlette.types import ASGIApp
 
 from fldp.collector.server import (
     allow_connections,
@@ -20,7 +21,7 @@ from fldp.collector.server import (
 from fldp.collector.server import exit_now as exit_now
 from fldp.relay.app import Relay, RelaySettings, closing
 
-_MAX_CONNECTIONS = 10_000
+MAX_CONNECTIONS = 10_000
 _HEADER_MILLISECONDS, _HEADER_BYTES = 10_000, 16 << 10
 
 
@@ -41,7 +42,7 @@ class Place:
 
 def run(settings: RelaySettings, place: Place, say: Callable[[str], None]) -> None:
     """Relay until SIGTERM or SIGINT; requests that are held then are forwarded before it ends."""
-    allow_connections(_MAX_CONNECTIONS)
+    allow_connections(MAX_CONNECTIONS)
     place = Place(bindable(place.host, place.port), place.port, place.certificate, place.key)
     asyncio.run(_serve(settings, place, say))
     ignore_signals()
@@ -49,28 +50,33 @@ def run(settings: RelaySettings, place: Place, say: Callable[[str], None]) -> No
 
 async def _serve(settings: RelaySettings, place: Place, say: Callable[[str], None]) -> None:
     async with closing(Relay(settings)) as relay:
-        server, stopped = _server(relay, place), asyncio.Event()
-        heed_signals(asyncio.get_running_loop(), stopped)
-        serving = asyncio.create_task(server.serve())
-        await listening(place.host, place.port, serving)
-        say(f"relaying to {settings.to} on {place.url}")
-        waiting = asyncio.create_task(stopped.wait())
-        await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        server.stop()  # type: ignore[no-untyped-call]
-        await asyncio.wait((serving,), timeout=settings.hold + 35)
+        await serve(relay, place, lambda: say(f"relaying to {settings.to} on {place.url}"), settings.hold + 35)
 
 
-def _server(relay: Relay, place: Place) -> Server:
+async def serve(app: ASGIApp, place: Place, say: Callable[[], None], last_seconds: float) -> None:
+    """Serve an application until SIGTERM or SIGINT, and say when it listens."""
+    server, stopped = _server(app, place), asyncio.Event()
+    heed_signals(asyncio.get_running_loop(), stopped)
+    serving = asyncio.create_task(server.serve())
+    await listening(place.host, place.port, serving)
+    say()
+    waiting = asyncio.create_task(stopped.wait())
+    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    server.stop()  # type: ignore[no-untyped-call]
+    await asyncio.wait((serving,), timeout=last_seconds)
+
+
+def _server(app: ASGIApp, place: Place) -> Server:
     return Server(
-        relay,
+        app,
         address=place.host,
         port=place.port,
         interface=Interfaces.ASGINL,
         http=HTTPModes.http1,
         websockets=False,
         backlog=1024,
-        backpressure=_MAX_CONNECTIONS,
+        backpressure=MAX_CONNECTIONS,
         http1_settings=HTTP1Settings(header_read_timeout=_HEADER_MILLISECONDS, max_buffer_size=_HEADER_BYTES),
         ssl_cert=place.certificate,
         ssl_key=place.key,

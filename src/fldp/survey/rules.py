@@ -20,6 +20,7 @@ from fldp.support.exact_numbers import share_text
 from fldp.support.identifiers import LANGUAGE, SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_integer, one_of
 from fldp.support.web_origin import origin_of
+from fldp.survey import pass_rules
 from fldp.survey.number import NUMBER, SAMPLED, check_number, pinned, planned, suits
 from fldp.survey.questions_table import check_questions
 from fldp.survey.search_table import check_search
@@ -78,6 +79,8 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
         oracle = _oracle(fields.get("oracle"), domain, mistakes, treatment)
     collect = _collect(fields.get("collect", {}), oracle, mistakes)
     _check_derive(collect, oracle, mistakes)
+    if "search" in fields:
+        pass_rules.refuse_search(collect, mistakes)
     if "search" in fields and "repeat" in collect:
         mistakes.add(
             ("collect", "repeat"), "'once' in a search, which everybody answers in one round", collect["repeat"]
@@ -285,13 +288,14 @@ def _collect(fields: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[
     if not isinstance(fields, dict):
         mistakes.add(("collect",), "a table", fields)
         return {}
-    known = {*COLLECT_DEFAULTS, "repeat", "derive", "oblivious", "release"}
+    known = {*COLLECT_DEFAULTS, "repeat", "derive", "oblivious", "release", *pass_rules.KEYS}
     mistakes.unknown(("collect",), fields, known, "a rule of collecting")
     collect = {
         key: mistakes.check(("collect", key), _COLLECT[key], fields.get(key, default))
         for key, default in COLLECT_DEFAULTS.items()
     }
     collect |= _repeat(fields.get("repeat", REPEATS[0]), oracle, mistakes)
+    collect |= pass_rules.check_pass(fields, collect["submit"], mistakes)
     for name in ("derive", "oblivious"):
         if fields.get(name, False) is not False:
             collect[name] = fields[name]  # left out where it is false: older versions do not name it
@@ -310,8 +314,8 @@ def _check_derive(collect: dict[str, Any], oracle: Oracle | None, mistakes: Mist
         return
     if collect["derive"] is not True:
         mistakes.add(("collect", "derive"), "true or false", collect["derive"])
-    elif collect["submit"] != "ticket":
-        mistakes.add(("collect", "derive"), "false unless submit is 'ticket'", True)
+    elif collect["submit"] not in ("ticket", "pass"):
+        mistakes.add(("collect", "derive"), "false unless submit is 'ticket' or 'pass'", True)
     elif oracle is not None and not can_derive(oracle):
         mistakes.note(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
 
@@ -369,7 +373,7 @@ def _time(owner: str, name: str, value: Any) -> str | None:
 
 
 _COLLECT: dict[str, Constraint] = {
-    "submit": one_of("open", "token", "ticket"),
+    "submit": one_of("open", "token", "ticket", "pass"),
     "origins": _origins,
     "opens": _time,
     "closes": _time,

@@ -21,12 +21,14 @@ from fldp.oracles.base import ticket_words
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
+from fldp.passes.tokens import PassTerms
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
 from fldp.support import canonical_json
 from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.support.validation import MistakeList
+from fldp.survey import pass_rules
 from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
@@ -235,8 +237,13 @@ class Survey(Displayed):
 
     @property
     def derives(self) -> bool:
-        """Whether the public randomness of a report derives from its ticket."""
+        """Whether the public randomness of a report derives from its ticket or pass."""
         return bool(self.collect.get("derive"))
+
+    @cached_property
+    def pass_terms(self) -> PassTerms | None:
+        """What all passes to this version have in common; None where it takes none."""
+        return pass_rules.terms_of(self.collect, self.version)
 
     @property
     def needs_relay(self) -> bool:

@@ -17,7 +17,7 @@ from fldp import Survey
 from fldp.collector.service.folding import fold_day
 from fldp.collector.storage import backup as archive
 from fldp.collector.storage.fsck import fsck
-from fldp.collector.storage.protocol import Admitted, StoredSurvey
+from fldp.collector.storage.protocol import Admitted, StoredIssuer, StoredSurvey
 from fldp.collector.storage.sqlite import file
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.window import DayWindow
@@ -199,6 +199,28 @@ def test_a_backup_of_the_schema_before_withdrawals_is_restored(tmp_path, target)
     assert rows(store, "SELECT DISTINCT day, withdrawn FROM keys") == [(None, 0)]
     reference.close()
     store.close()
+
+
+@pytest.mark.parametrize("target", STORES)
+def test_a_file_and_a_backup_of_the_schema_before_passes_have_no_keys_that_sign_them(tmp_path, target):
+    """``schema_4.db.gz`` and ``schema_4.backup.gz`` were written by the code of schema 4, out of a file of schema 3."""
+    (tmp_path / "direct").mkdir()
+    path = old_file(tmp_path / "direct", "schema_4.db.gz")
+    assert schema(path) == 4
+    before, reference = content(path), SqliteStore(path)
+    assert content(path) == before
+    store = opened(target, tmp_path)
+    archive.restore(old_file(tmp_path, "schema_4.backup.gz", "backup"), store)
+    assert store.counts() == reference.counts() == {1: 51, 2: 51, 3: 12}
+    assert tallies(store) == tallies(reference)
+    assert store.gateway_keys() == reference.gateway_keys() != []
+    for each in (store, reference):
+        assert fsck(each)[1] == []
+        assert rows(each, "SELECT count(*) FROM issuers") == [(0,)]
+        each.add_issuer(StoredIssuer(b"id", b"private", "2026"))
+        assert each.bind_issuer(b"id", "one", "2026")
+        assert fsck(each)[1] == []
+        each.close()
 
 
 @pytest.mark.parametrize("source", STORES)

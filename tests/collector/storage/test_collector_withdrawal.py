@@ -259,11 +259,11 @@ def test_a_collector_writes_nothing_once_a_later_release_has_changed_the_tables(
         survey, number = publish(store)
         store.commit([submission(survey, number, b"before", [1] * 5, secret=b"before")], DAY)
         step = next_step(store, number, DAY, survey)
-        later = "PRAGMA user_version = 5" if kind == "sqlite" else "INSERT INTO migrations VALUES (5)"
+        later = "PRAGMA user_version = 6" if kind == "sqlite" else "INSERT INTO migrations VALUES (6)"
         damage(store, later)
-        with pytest.raises(StoreError, match="has schema 5 now, this collector writes 4"):
+        with pytest.raises(StoreError, match="has schema 6 now, this collector writes 5"):
             store.commit([submission(survey, number, b"after", [1])], DAY)
-        with pytest.raises(StoreError, match="has schema 5 now"):
+        with pytest.raises(StoreError, match="has schema 6 now"):
             store.fold(step)
         store.close()
 

@@ -8,7 +8,7 @@ import numpy as np
 from starlette.responses import Response
 
 from fldp import wire
-from fldp.collector.http.access import sender
+from fldp.collector.http.access import answered, sender
 from fldp.collector.http.bodies import body_of, idempotency_key, media_type
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service.problems import Problem, bad_parameter
@@ -28,7 +28,7 @@ _MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one 
 async def send_reports(call: Call[Query, None]) -> Response:
     """Count a batch of reports, once."""
     collector, request = call.collector, call.request
-    published = await _answered(call)
+    published = await answered(collector, request)
     ticket = await sender(collector, request, published)
     key = _checked_key(call, published)
     async with body_of(collector, request, collector.settings.max_body) as body:
@@ -45,21 +45,10 @@ async def send_reports(call: Call[Query, None]) -> Response:
             ticket=ticket,
             closed=published.state(collector.now) != "open",
             secret=key,
+            is_pass=published.survey.pass_terms is not None,
         )
         accepted = await collector.count(submission, published.entry.version)
     return reply(Accepted(accepted=accepted))
-
-
-async def _answered(call: Call[Query, None]) -> PublishedSurvey:
-    """Return the version that reports are sent to, or taken back from, if they may come in this way."""
-    collector, request = call.collector, call.request
-    published = await collector.surveys.get(request.path_params["id"])
-    if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
-        published = await collector.surveys.get(request.path_params["id"], fresh=True)
-    request.state.origins = published.survey.collect["origins"]
-    if published.survey.needs_relay and not request.scope.get("oblivious"):
-        raise Problem(403, "relay-only", "this survey takes reports through a relay only, so no address is seen")
-    return published
 
 
 def _checked_key(call: Call[Query, None], published: PublishedSurvey) -> bytes:
@@ -72,8 +61,8 @@ def _checked_key(call: Call[Query, None], published: PublishedSurvey) -> bytes:
 async def withdraw_reports(call: Call[WithdrawalQuery, None]) -> Response:
     """Take out what a batch had counted, whether or not it was counted yet."""
     collector, request = call.collector, call.request
-    published = await _answered(call)
-    needs_ticket = published.survey.collect["submit"] == "ticket"
+    published = await answered(collector, request)
+    needs_ticket = published.survey.collect["submit"] in ("ticket", "pass")
     shows = not needs_ticket or "fldp-ticket" in request.headers  # for a key that is known it need not be shown
     ticket = await sender(collector, request, published) if shows else None
     key = _checked_key(call, published)
@@ -87,6 +76,7 @@ async def withdraw_reports(call: Call[WithdrawalQuery, None]) -> Response:
             ticket=ticket,
             day=_day_said(call, published),
             secret=key,
+            is_pass=published.survey.pass_terms is not None,
             needs_ticket=needs_ticket,
         )
         withdrawn = await collector.withdraw(withdrawal, published.entry.version)

@@ -10,6 +10,7 @@ from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service import tokens
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
+from fldp.collector.service.pass_issuer import objection
 from fldp.collector.service.problems import Problem, bad_parameter, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey, SurveySummary
 from fldp.collector.storage.protocol import StoredSurvey
@@ -38,6 +39,8 @@ async def create_survey(call: Call[Query, None]) -> Response:
     permit(call.token, survey.name)
     if await collector.quick(collector.store.listing, survey.version) is None:  # what was published before stays so
         await collector.heavy(_drafted, survey)
+        if wrong := await collector.quick(objection, collector.store, survey, collector.now):
+            raise _mistaken(1, wrong)
     entry = await collector.heavy(StoredSurvey.new, survey, collector.now)
     stored, is_new = await collector.quick(collector.store.publish, entry)
     published = PublishedSurvey(stored, survey)

@@ -14,11 +14,12 @@ from fldp.collector.service.gateway_keys import GatewayKeys
 from fldp.collector.service.lake_writer import LakeWriter
 from fldp.collector.service.load import Load
 from fldp.collector.service.metrics import Metrics, Series
+from fldp.collector.service.pass_issuer import PassIssuer
 from fldp.collector.service.readiness import Readiness
 from fldp.collector.service.search_rounds import Searches
 from fldp.collector.service.survey_cache import SurveyCache
-from fldp.collector.service.workers import Workers, stop_all
-from fldp.collector.storage.protocol import CollectorStore, Submission, SubmissionResult, Withdrawal
+from fldp.collector.service.workers import Stop, Workers, stop_all
+from fldp.collector.storage.protocol import CollectorStore, PassOrder, Submission, SubmissionResult, Withdrawal
 from fldp.survey.survey import Survey
 
 
@@ -39,6 +40,7 @@ class Collector:
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = self._lake_writer() if settings.lake else None
         self.gateway_keys = GatewayKeys(store, lambda: self.now) if settings.ohttp else None
+        self.pass_issuer = PassIssuer(store)
         self._workers.submit(warming.start)
 
     def stop(self, seconds: float | None = None) -> list[str]:
@@ -47,7 +49,8 @@ class Collector:
         After some seconds it returns without the threads that have not ended, and names them: a thread that computes,
         or waits for a database, cannot be interrupted. The store is then left to the end of the process.
         """
-        stops = {"writer": self._counting.writer.stop, "folder": self._folder.stop, "answers": self.answers.stop}
+        stops: dict[str, Stop] = {"signer": self.pass_issuer.stop}
+        stops |= {"writer": self._counting.writer.stop, "folder": self._folder.stop, "answers": self.answers.stop}
         lake = {"lake": self._lake.stop} if self._lake else {}
         unfinished = stop_all({**stops, **lake, **self._workers.stops}, seconds)
         if not unfinished:
@@ -94,6 +97,10 @@ class Collector:
     async def withdraw(self, withdrawal: Withdrawal, version: str) -> int:
         """Have a withdrawal committed; return how many reports were taken out, now or before."""
         return await self._counting.withdraw(withdrawal, version, self.surveys, self.load.buffered)
+
+    async def order_pass(self, order: PassOrder, version: str) -> None:
+        """Have a ticket spent on a pass; it is spent when this returns."""
+        await self._counting.order_pass(order, version, self.surveys, self.load.buffered)
 
     def put_single(self, report: SingleReport) -> "asyncio.Future[SubmissionResult]":
         """Begin to commit a single report; where it is not counted, ``count`` says why."""

@@ -14,6 +14,7 @@ from fldp.collector.service.survey_cache import SurveyCache
 from fldp.collector.storage.protocol import (
     Admitted,
     CollectorStore,
+    PassOrder,
     Submission,
     SubmissionResult,
     SubmittedRow,
@@ -25,7 +26,7 @@ from fldp.wire.single import SingleReports
 _REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
     Admitted.CONFLICT: (409, "conflict", "this Idempotency-Key was used with another body"),
     Admitted.CLOSED: (403, "closed", "the survey takes no reports now"),
-    Admitted.SPENT: (403, "ticket-spent", "this ticket was spent on another answer"),
+    Admitted.SPENT: (403, "ticket-spent", "this ticket or pass was spent on something else"),
     Admitted.GONE: (404, None, "there is no such version"),
     Admitted.WITHDRAWN: (410, "withdrawn", "what this Idempotency-Key sent was withdrawn, and is not counted again"),
     Admitted.UNDATED: (
@@ -102,6 +103,13 @@ class Counting:
         if outcome.verdict is not Admitted.WITHDRAWN:
             raise _refusal(outcome.verdict)
         return outcome.accepted
+
+    async def order_pass(self, order: PassOrder, version: str, surveys: SurveyCache, buffered: Budget) -> None:
+        """Have a ticket spent on a pass, now or before on the same one, or refuse it."""
+        outcome = await self._settled(order, version, surveys, buffered)
+        verdict = Admitted.SPENT if outcome.verdict is Admitted.CONFLICT else outcome.verdict
+        if verdict in _REFUSED:
+            raise _refusal(verdict)
 
     async def _settled(
         self, submission: Submission, version: str, surveys: SurveyCache, buffered: Budget

@@ -22,6 +22,7 @@ TITLES = {
     "not-raw": "The survey keeps no reports",
     "parameter": "A parameter is wrong",
     "not-derived": "The report is not that of its ticket",
+    "pass": "A pass is needed",
     "rate": "Too many requests",
     "relay-only": "Reports come through a relay",
     "slow": "The body came too slowly",

@@ -8,6 +8,7 @@ from fldp.collector.storage.protocol import (
     TAKEN_TALLY,
     Admitted,
     KnownKey,
+    PassOrder,
     Segment,
     Submission,
     SubmissionResult,
@@ -37,19 +38,20 @@ class Admission:
     """Decides on submissions one after the other, and gathers what is to be written when all are decided.
 
     A store says what it knows: what is stored of a key, whether a survey is closed (None: there is none), whether a
-    ticket is unspent, which days of a survey have reports, and the segments of a day. All of that must hold until the
-    commit. ``day`` is the day of the commit.
+    ticket is spent (None: it is not stored, as no pass is before it is spent), which days of a survey have reports, and
+    the segments of a day. All of that must hold until the commit. ``day`` is the day of the commit.
     """
 
     day: str
     known: Callable[[int, bytes], KnownKey | None]
     closed: Callable[[int], bool | None]
-    unspent: Callable[[int, bytes], bool]
+    spent: Callable[[int, bytes], bool | None]
     days: Callable[[int], Iterable[str]]
     held: Callable[[int, str], Iterable[Segment]]
     _keys: dict[Place, KnownKey] = field(default_factory=dict)
     _stored: set[Place] = field(default_factory=set)  # those of them that are not new
-    _tickets: set[tuple[int, bytes]] = field(default_factory=set)
+    _tickets: set[Place] = field(default_factory=set)
+    _passes: set[Place] = field(default_factory=set)
     _accepted: list[Submission] = field(default_factory=list)
     _taken: list[tuple[int, str, Reports | Tally]] = field(default_factory=list)
 
@@ -66,17 +68,22 @@ class Admission:
             return SubmissionResult(Admitted.GONE)
         if new.closed or (closed and not isinstance(new.content, Tally)):
             return SubmissionResult(Admitted.CLOSED)
-        if new.ticket is not None and new.n and not self._spend(new.survey, new.ticket):  # nothing costs no ticket
+        if (new.n or isinstance(new, PassOrder)) and not self._spend(new):  # nothing costs no ticket
             return SubmissionResult(Admitted.SPENT)
         n = new.n
         self._keys[place] = KnownKey(new.body, n, day_hash(new.secret, new.day or self.day) if new.secret else None)
-        self._accepted.append(new)
+        if not isinstance(new, PassOrder):
+            self._accepted.append(new)
         return _ONE_ACCEPTED if n == 1 else SubmissionResult(Admitted.ACCEPTED, n)
 
-    def _spend(self, survey: int, ticket: bytes) -> bool:
-        if (survey, ticket) in self._tickets or not self.unspent(survey, ticket):
+    def _spend(self, new: Submission) -> bool:
+        """Spend the ticket or pass of a submission, if it has one; False if that is spent, or was never issued."""
+        if new.ticket is None:
+            return True
+        place, now = (new.survey, new.ticket), self._passes if new.is_pass else self._tickets
+        if place in now or self.spent(*place) is not (None if new.is_pass else False):
             return False
-        self._tickets.add((survey, ticket))
+        now.add(place)
         return True
 
     # ------------------------------------------------------------------------------------------- withdrawals
@@ -107,7 +114,7 @@ class Admission:
         """Note a key that nothing is known of: what comes under it later is not counted."""
         if new.needs_ticket and new.ticket is None:
             return SubmissionResult(Admitted.UNTICKETED)
-        if new.needs_ticket and new.ticket is not None and not self._spend(new.survey, new.ticket):
+        if new.needs_ticket and not self._spend(new):
             return SubmissionResult(Admitted.SPENT)
         self._keys[new.survey, new.key] = KnownKey(new.body, 0, None, 1)
         return SubmissionResult(Admitted.WITHDRAWN)
@@ -145,9 +152,14 @@ class Admission:
         return [(*place, *self._keys[place]) for place in sorted(self._stored)]
 
     @property
-    def tickets(self) -> list[tuple[int, bytes]]:
+    def tickets(self) -> list[Place]:
         """The tickets that are spent now."""
         return sorted(self._tickets)
+
+    @property
+    def passes(self) -> list[Place]:
+        """The passes that are spent now; nothing is stored of them yet."""
+        return sorted(self._passes)
 
     def segments(self) -> list[tuple[int, str, Segment]]:
         """Return the new segments, all reports of a survey together and sorted, so no order of arrival is left."""

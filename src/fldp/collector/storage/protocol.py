@@ -81,6 +81,16 @@ class StoredKey:
     created: str
 
 
+@dataclass(frozen=True)
+class StoredIssuer:
+    """A key that signs passes: ``private`` if it is this collector's, and the one version that it signs for."""
+
+    key_id: bytes
+    private: bytes | None = field(repr=False)
+    created: str
+    version: str | None = None
+
+
 class PastVersion(NamedTuple):
     """What anybody may know of a version of a survey, also after its deletion."""
 
@@ -124,6 +134,7 @@ class Submission:
 
     ``closed`` says that the survey takes no reports now. A key that was acknowledged before is answered all the same.
     ``secret`` is the key itself, of which only hashes are stored: one of them finds the day again, with the key alone.
+    With ``is_pass``, ``ticket`` is the hash of a pass: the store has never seen it, unless it is spent.
     """
 
     survey: int
@@ -134,6 +145,7 @@ class Submission:
     day: str | None = None
     closed: bool = False
     secret: bytes = field(default=b"", repr=False)
+    is_pass: bool = False
 
     @property
     def n(self) -> int:
@@ -176,6 +188,11 @@ class Withdrawal(Submission):
     """
 
     needs_ticket: bool = False
+
+
+@dataclass(frozen=True)
+class PassOrder(Submission):
+    """What spends a ticket on a pass: it counts nothing. The same key and body again are answered alike."""
 
 
 def day_hash(secret: bytes, day: str) -> bytes:
@@ -385,6 +402,15 @@ class CollectorStore(Protocol):
 
     def add_gateway_key(self, key: StoredKey) -> None:
         """Add a key unless another collector has added this number; of those before, the newest alone is kept."""
+
+    def find_issuer(self, key_id: bytes) -> StoredIssuer | None:
+        """Return what is stored of a key that signs passes."""
+
+    def add_issuer(self, issuer: StoredIssuer) -> None:
+        """Add a key that signs passes."""
+
+    def bind_issuer(self, key_id: bytes, version: str, now: str) -> bool:
+        """Have a key sign for this version for good; False if it signs for another one, also one that was deleted."""
 
     def load(self, snapshot: Snapshot, advance: Progress) -> None:
         """Take over all that another store holds, in one transaction, if this one holds nothing."""

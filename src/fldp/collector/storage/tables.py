@@ -10,7 +10,7 @@ Row = tuple[Any, ...]
 
 OWNED = ("segments", "tallies", "keys", "tickets")  # their rows belong to a survey
 COUNTED = ("segments", "keys", "tickets", "tokens")  # SQLite keeps their numbers and the sums of their checksums
-CHECKED = (*COUNTED, "gateway_keys")  # their rows end with a checksum of all that is before it
+CHECKED = (*COUNTED, "gateway_keys", "issuers")  # their rows end with a checksum of all that is before it
 COLUMNS = {
     "surveys": "number, version, name, specification, created, closed",
     "segments": "survey, day, kind, n, folded, data, checksum",
@@ -20,6 +20,7 @@ COLUMNS = {
     "tokens": "id, hash, scope, survey, created, expires, revoked, checksum",
     "gateway_keys": "number, private, created, checksum",
     "past_versions": "number, version, name, created, closed",
+    "issuers": "key_id, private, created, version, checksum",
 }
 _ORDER = {
     "surveys": "number",
@@ -29,6 +30,7 @@ _ORDER = {
     "tickets": "survey, ticket",
     "gateway_keys": "number",
     "past_versions": "number",
+    "issuers": "key_id",
 }
 
 

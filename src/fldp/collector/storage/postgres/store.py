@@ -24,6 +24,7 @@ from fldp.collector.storage.protocol import (
     PastVersion,
     Segment,
     Snapshot,
+    StoredIssuer,
     StoredKey,
     StoredSurvey,
     StoredToken,
@@ -414,6 +415,26 @@ class PostgresStore:
             row = with_checksum(astuple(key))
             connection.execute("INSERT INTO gateway_keys VALUES (%s, %b, %s, %s) ON CONFLICT DO NOTHING", row)
             connection.execute("DELETE FROM gateway_keys WHERE number < %s", (key.number - 1,))
+
+    def find_issuer(self, key_id: bytes) -> StoredIssuer | None:
+        found = self._select(f"SELECT {COLUMNS['issuers']} FROM issuers WHERE key_id = %s", [key_id])  # noqa: S608
+        return StoredIssuer(*verified("issuers", found[0])) if found else None
+
+    def add_issuer(self, issuer: StoredIssuer) -> None:
+        with self._writing() as connection:
+            row = with_checksum(astuple(issuer))
+            connection.execute("INSERT INTO issuers VALUES (%b, %b, %s, %s, %s)", row)
+
+    def bind_issuer(self, key_id: bytes, version: str, now: str) -> bool:
+        known = self.find_issuer(key_id) or StoredIssuer(key_id, None, now)
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT INTO issuers VALUES (%b, %b, %s, %s, %s) ON CONFLICT (key_id) DO UPDATE SET"
+                " version = excluded.version, checksum = excluded.checksum WHERE issuers.version IS NULL",
+                with_checksum(astuple(replace(known, version=version))),
+            )
+            bound = rows(connection, "SELECT version FROM issuers WHERE key_id = %s", [key_id])
+            return bool(bound == [(version,)])
 
     # ------------------------------------------------------------------------------------------------- copies
 

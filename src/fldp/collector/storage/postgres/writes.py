@@ -66,7 +66,7 @@ def _commit(
     closed: dict[int, bool] = dict(
         rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
     )
-    unspent = _unspent(
+    spent = _spent(
         connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None and new.survey in free]
     )
     known, stored = _known(connection, submissions), PostgresSnapshot(connection)
@@ -74,7 +74,7 @@ def _commit(
         day,
         known=lambda survey, key: known.get((survey, key)),
         closed=closed.get,
-        unspent=lambda survey, ticket: (survey, ticket) in unspent,
+        spent=lambda survey, ticket: spent.get((survey, ticket)),
         days=functools.cache(lambda survey: [other for other, _ in stored.days(survey)]),
         held=stored.of_day,
     )
@@ -88,9 +88,10 @@ def _waited_for(connection: Connection, surveys: Sequence[int]) -> set[int]:
     return set(surveys)
 
 
-def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+def _spent(connection: Connection, tickets: Sequence[Place]) -> dict[Place, bool]:
+    """Return which of these tickets and passes are stored, and whether they are spent."""
     if not tickets:
-        return set()
+        return {}
     # Locked in one order, so that two commits with the same tickets never wait for each other.
     locked = rows(
         connection,
@@ -98,7 +99,7 @@ def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> se
         " (SELECT * FROM unnest(%s::integer[], %b::bytea[])) ORDER BY survey, ticket FOR UPDATE",
         [list(column) for column in zip(*tickets, strict=True)],
     )
-    return {(survey, ticket) for survey, ticket, spent in locked if not spent}
+    return {(survey, ticket): bool(spent) for survey, ticket, spent in locked}
 
 
 def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[Place, KnownKey]:
@@ -129,7 +130,20 @@ def _write(connection: Connection, admission: Admission) -> None:
             " WHERE tickets.survey = new.survey AND tickets.ticket = new.ticket",
             [list(column) for column in zip(*spent, strict=True)],
         )
+    _spend_passes(connection, admission)
     _insert(connection, admission.segments(), folded=False)
+
+
+def _spend_passes(connection: Connection, admission: Admission) -> None:
+    """Store passes as spent, each once: if another collector was first, all is undone and decided anew."""
+    if passes := [with_checksum((*place, 1)) for place in admission.passes]:
+        done = connection.execute(
+            "INSERT INTO tickets SELECT * FROM unnest(%s::integer[], %b::bytea[], %s::integer[], %s::bigint[])"
+            " ON CONFLICT DO NOTHING",
+            [list(column) for column in zip(*passes, strict=True)],
+        )
+        if done.rowcount != len(passes):
+            raise Overtaken
 
 
 def _mark(connection: Connection, admission: Admission) -> None:

@@ -115,6 +115,9 @@ def complete(connection: sqlite3.Connection) -> None:
         _add_checksums(connection)
     if schema < 4:
         _add_withdrawals(connection)
+    if schema < 5:
+        empty = "SELECT x'' AS key_id, x'' AS private, '' AS created, '' AS version, 0 AS checksum WHERE 0"
+        connection.execute(f"CREATE TEMP VIEW issuers AS {empty}")
     if schema < 3:
         empty = "SELECT 0 AS number, x'' AS private, '' AS created, 0 AS checksum WHERE 0"
         connection.execute(f"CREATE TEMP VIEW gateway_keys AS {empty}")

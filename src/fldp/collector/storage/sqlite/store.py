@@ -16,6 +16,7 @@ from fldp.collector.storage.protocol import (
     PastVersion,
     Segment,
     Snapshot,
+    StoredIssuer,
     StoredKey,
     StoredSurvey,
     StoredToken,
@@ -399,6 +400,26 @@ class SqliteStore:
             row = with_checksum(astuple(key))
             connection.execute("INSERT INTO gateway_keys VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
             connection.execute("DELETE FROM gateway_keys WHERE number < ?", (key.number - 1,))
+
+    def find_issuer(self, key_id: bytes) -> StoredIssuer | None:
+        with self._reading() as connection:
+            row = connection.execute("SELECT * FROM issuers WHERE key_id = ?", (key_id,)).fetchone()
+            return None if row is None else StoredIssuer(*verified("issuers", row))
+
+    def add_issuer(self, issuer: StoredIssuer) -> None:
+        with self._writing() as connection:
+            connection.execute("INSERT INTO issuers VALUES (?, ?, ?, ?, ?)", with_checksum(astuple(issuer)))
+
+    def bind_issuer(self, key_id: bytes, version: str, now: str) -> bool:
+        known = self.find_issuer(key_id) or StoredIssuer(key_id, None, now)
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT INTO issuers VALUES (?, ?, ?, ?, ?) ON CONFLICT (key_id) DO UPDATE SET"
+                " version = excluded.version, checksum = excluded.checksum WHERE issuers.version IS NULL",
+                with_checksum(astuple(replace(known, version=version))),
+            )
+            (bound,) = connection.execute("SELECT version FROM issuers WHERE key_id = ?", (key_id,)).fetchone()
+            return bool(bound == version)
 
     # ------------------------------------------------------------------------------------------------- copies
 

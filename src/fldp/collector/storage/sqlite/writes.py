@@ -99,6 +99,9 @@ def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], da
         "UPDATE tickets SET spent = 1, checksum = ? WHERE survey = ? AND ticket = ?",
         [(row_checksum(survey, ticket, 1), survey, ticket) for survey, ticket in admission.tickets],
     )
+    connection.executemany(
+        "INSERT INTO tickets VALUES (?, ?, ?, ?)", [with_checksum((*place, 1)) for place in admission.passes]
+    )
     _insert(connection, admission.segments(), folded=False)
     return outcomes
 
@@ -107,15 +110,15 @@ def _admission(connection: sqlite3.Connection, submissions: Sequence[Submission]
     known = _known(connection, submissions)
     stored = SqliteSnapshot(connection)
 
-    def unspent(survey: int, ticket: bytes) -> bool:
-        query = "SELECT 1 FROM tickets WHERE survey = ? AND ticket = ? AND spent = 0"
-        return connection.execute(query, (survey, ticket)).fetchone() is not None
+    def spent(survey: int, ticket: bytes) -> bool | None:
+        row = connection.execute("SELECT spent FROM tickets WHERE survey = ? AND ticket = ?", (survey, ticket))
+        return next((bool(spent) for (spent,) in row), None)
 
     return Admission(
         day,
         known=lambda survey, key: known.get((survey, key)),
         closed=functools.cache(lambda survey: _closed(connection, survey)),
-        unspent=unspent,
+        spent=spent,
         days=functools.cache(lambda survey: [other for other, _ in stored.days(survey)]),
         held=stored.of_day,
     )

@@ -1,0 +1,1 @@
+"""Issuer: signs passes for tickets, run by somebody else than the collector."""

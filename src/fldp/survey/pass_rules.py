@@ -1,0 +1,61 @@
+"""Rules of surveys that take passes: a key that signs them, who has it, and what does not go together with them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fldp.errors import WireError
+from fldp.passes.tokens import PassTerms, read_key
+from fldp.support.validation import MistakeList
+from fldp.support.web_origin import origin_of
+
+KEYS = ("issuer_key", "issuer")
+_WHERE = "left out unless submit is 'pass'"
+_KEY = "the 456 characters that fldp issuer create prints"
+_ISSUER = "an origin in its usual form, such as https://issuer.example, or left out where the collector issues"
+
+
+def check_pass(fields: Mapping[str, Any], submit: Any, mistakes: MistakeList) -> dict[str, Any]:
+    """Return the rules of collecting that are about passes: none where a survey takes none."""
+    given = {key: fields[key] for key in KEYS if key in fields}
+    if submit != "pass":
+        for key, value in given.items():
+            mistakes.add(("collect", key), _WHERE, value)
+        return {}
+    if "issuer_key" not in given:
+        mistakes.note(("collect", "issuer_key"), f"collect.issuer_key is missing: {_KEY}")
+    elif not _is_key(given["issuer_key"]):
+        mistakes.add(("collect", "issuer_key"), _KEY, given["issuer_key"])
+    if "issuer" in given and not _is_origin(given["issuer"]):
+        mistakes.add(("collect", "issuer"), _ISSUER, given["issuer"])
+    if fields.get("repeat", "once") != "once":
+        mistakes.add(("collect", "repeat"), "'once' with passes, of which each person has one", fields["repeat"])
+    return given
+
+
+def refuse_search(collect: Mapping[str, Any], mistakes: MistakeList) -> None:
+    """Refuse passes in a search: each of its rounds is another version, and a pass is good for one."""
+    if collect.get("submit") == "pass":
+        mistakes.add(
+            ("collect", "submit"), "'open', 'token' or 'ticket' in a search, whose rounds are versions", "pass"
+        )
+
+
+def _is_key(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(read_key(value))
+    except WireError:
+        return False
+
+
+def _is_origin(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and origin_of(value) == value
+    except ValueError:
+        return False
+
+
+def terms_of(collect: Mapping[str, Any], version: str) -> PassTerms | None:
+    """Return the terms of passes to a version of a survey, None where it takes none."""
+    if collect["submit"] != "pass":
+        return None
+    return PassTerms.of(read_key(collect["issuer_key"]), collect.get("issuer"), version)

@@ -1,4 +1,4 @@
-"""What an administrator does on the dashboard: make a survey in three steps, share it, close it, delete it; tokens."""
+"""What an administrator does on the dashboard: make, share, close, reopen and delete a survey; tokens."""
 
 import re
 from pathlib import Path
@@ -218,14 +218,14 @@ def test_who_may_only_read_makes_and_ends_nothing(visitor, server):
     page.get_by_role("heading", name="Surveys").wait_for()
 
 
-# ------------------------------------------------------------------------------------------------------ close, delete
+# ---------------------------------------------------------------------------------------------- close, reopen, delete
 
 
-def test_a_survey_is_closed_and_deleted(visitor, server):
+def test_a_survey_is_closed_reopened_and_deleted(visitor, server):
     survey = server.publish(name="ending")
     page = look(visitor, server, survey)
     page.get_by_role("button", name="Close this survey").click()
-    page.get_by_text("A closed survey cannot be opened again.").wait_for()
+    page.get_by_text("It can be reopened later.").wait_for()
     accessible(page)
     page.get_by_role("button", name="Leave it open").click()
     assert page.locator(".state").inner_text() == "open"
@@ -234,6 +234,17 @@ def test_a_survey_is_closed_and_deleted(visitor, server):
     page.get_by_text("The survey is closed.").wait_for()
     page.locator(".state", has_text="closed").wait_for()
     assert not page.get_by_role("button", name="Close this survey").is_visible()
+    page.get_by_role("button", name="Reopen this survey").click()
+    page.get_by_text("Those that hold whenever you look stay right.").wait_for()
+    accessible(page)
+    page.get_by_role("button", name="Leave it closed").click()
+    assert page.locator(".state").inner_text() == "closed"
+    page.get_by_role("button", name="Reopen this survey").click()
+    page.get_by_role("button", name="Reopen it").click()
+    page.get_by_text("The survey is open again.").wait_for()
+    page.locator(".state", has_text="open").wait_for()
+    assert server.send(survey).json() == {"accepted": 1}
+    assert not page.get_by_role("button", name="Reopen this survey").is_visible()
     page.get_by_role("button", name="Delete this survey").click()
     page.get_by_label("Type ending to go on").fill("endin")
     assert page.get_by_role("button", name="Delete it").is_disabled()

@@ -22,7 +22,7 @@ from fldp.privacy.poisoning import poison
 from fldp.survey import Survey
 from support import postgres_server
 from support.browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
-from support.collector_server import Server, key, specification
+from support.collector_server import Server, batch, key, specification
 from support.ports import free_port
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
@@ -372,8 +372,36 @@ def test_reports_over_time(visitor, server, token):
     assert heights[0] == pytest.approx(heights[3] / 2)
     part.get_by_text("As a table").click()
     lines = [line.locator("th, td").all_text_contents() for line in part.locator("tbody tr").all()]
-    assert lines == [["2026-10-01", "60"], ["2026-10-02", "0"], ["2026-10-03", "1 to 49"], ["2026-10-04", "120"]]
+    assert lines == [
+        ["2026-10-01", "60", "0"],
+        ["2026-10-02", "0", "0"],
+        ["2026-10-03", "0 to 49", "not shown"],
+        ["2026-10-04", "120", "0"],
+    ]
     assert "from 2026-10-01 to 2026-10-04" in part.locator("svg").get_attribute("aria-label")
+    accessible(page)
+
+
+def test_answers_that_were_taken_back(visitor, server, token):
+    """They are told, and what is shown changes with them, also where as many others come."""
+    survey = server.publish(name="taken", minimum=1)
+    bodies = [batch(survey, 40), batch(survey, 10)]
+    keys = [key() for _ in bodies]
+    for name, body in zip(keys, bodies, strict=True):
+        assert server.send(survey, body, name).json()["accepted"]
+    page = look(visitor, server, token, survey)
+    page.get_by_text("From 50 reports in all.").wait_for()
+    assert not page.get_by_text("taken back by their senders").is_visible()
+    with server.client() as client:
+        headers = {"Idempotency-Key": keys[1], "Content-Type": "application/octet-stream"}
+        path = f"/v1/versions/{survey.version}/withdrawals"
+        assert client.post(path, content=bodies[1], headers=headers).json() == {"withdrawn": 10}
+    page.reload()
+    page.get_by_text("From 40 reports in all.").wait_for()
+    page.get_by_text("10 taken back by their senders, and not counted").wait_for()
+    part = page.locator("section", has=page.get_by_role("heading", name="Reports over time"))
+    part.get_by_text("As a table").click()
+    assert part.locator("tbody tr").last.locator("td").all_text_contents() == ["40", "10"]
     accessible(page)
 
 

@@ -107,6 +107,14 @@ def test_the_first_digits_of_a_version_are_enough(client, run):
         assert "begins 2: abcd0, abcd1" in run("survey", "show", "short", "--version", "abcd", code=2)[1]
 
 
+def test_a_survey_is_closed_and_reopened(client, run):
+    version = published(client, "again").version
+    run("survey", "close", "again")
+    assert client.survey("again").state == "closed"
+    assert run("survey", "reopen", "again") == ("", f"survey again, version {version[:12]}, is open\n")
+    assert client.survey("again").state == "open"
+
+
 def test_nothing_is_deleted_before_somebody_says_yes(client, run):
     asked = published(client, "gone")
     client.send(asked.oracle.privatize([1]), asked)

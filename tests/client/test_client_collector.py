@@ -58,6 +58,8 @@ def test_surveys(client, asked):
     with pytest.raises(CollectorError) as error:
         filled(client, asked)
     assert error.value.kind == "urn:fldp:closed"
+    assert client.reopen(asked.name, version=asked.version)["state"] == "open"
+    filled(client, asked, 5)
     client.delete(asked.name, all=True)
     with pytest.raises(CollectorError, match="status 404"):
         client.survey(asked.name)

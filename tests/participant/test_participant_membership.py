@@ -85,6 +85,7 @@ STRATEGIES = {
     "accents": lambda number, inside: renamed(number, [f"{value}\u0301" for value in inside]),
     "zeros": lambda number, inside: renamed(number, [f"0{value}" for value in inside]),
     "closed every other time": lambda number, inside: (renamed(number, inside), number % 2 and "closed"),
+    "closed and reopened": lambda number, _: (question(0, labels=offered(VALUES[:500])), number % 2 and "closed"),
     "not yet open": lambda number, inside: {**renamed(number, inside), "collect": {"opens": "2999-01-01T00:00:00Z"}},
     "wrong versions": lambda number, inside: (renamed(number, inside), "open", number % 2 and "ab" * 32),
     "another survey": lambda number, inside: (renamed(number, inside), "open", None, "n0"),

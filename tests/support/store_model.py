@@ -62,7 +62,7 @@ def _survey(name, retention):
     )
 
 
-SELDOM = ["publish", "publish", "publish", "close", "next round", "reopen", "backup", "restore", "lake", "lake"]
+SELDOM = ["publish"] * 3 + ["close", "reopen survey", "next round", "reopen", "backup", "restore", "lake", "lake"]
 SURVEYS = [_survey(name, retention) for name, retention in KINDS]
 
 
@@ -242,6 +242,12 @@ class StoreMachine(RuleBasedStateMachine):
     def close_survey(self, live):
         self.store.close_surveys([live.number], "2026")
         live.closed = True
+
+    def reopen_survey(self, live):
+        """It takes reports again, beside all that it has; one that is open stays so."""
+        self.store.reopen_survey(live.number)
+        live.closed = False
+        assert self.store.find(live.survey.version).closed is None
 
     def delete(self, live):
         self.store.delete_surveys([live.number])
@@ -451,6 +457,8 @@ class StoreMachine(RuleBasedStateMachine):
             self.publish(data.draw(st.integers(0, len(KINDS) - 1), "kind"))
         elif what == "close" and live:
             self.close_survey(live)
+        elif what == "reopen survey" and live:
+            self.reopen_survey(live)
         elif what == "next round" and live and len(self.model.live) < len(KINDS):
             self.next_round(live)
         elif what == "reopen":
@@ -512,6 +520,10 @@ class StoreMachine(RuleBasedStateMachine):
                     assert snapshot.withdrawn(live.number, (day, day)) == live.total(day, withdrawn=True)
                 counts = live.total(withdrawn=False), live.total(withdrawn=True)
                 assert snapshot.acknowledged(live.number) == counts
+        listed = store.counts(), store.withdrawn_counts()
+        for live in self.model.live.values():
+            counts = live.total(withdrawn=False), live.total(withdrawn=True)
+            assert tuple(found.get(live.number, 0) for found in listed) == counts
 
     @invariant()
     def nothing_of_a_deleted_survey_is_left(self):

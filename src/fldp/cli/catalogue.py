@@ -15,7 +15,7 @@ class Entry(NamedTuple):
 
 CATALOGUE: dict[str, dict[str, Entry]] = {
     "Surveys": {
-        "survey": Entry("survey", "Write, check, publish, list, close and delete surveys."),
+        "survey": Entry("survey", "Write, check, publish, list, close, reopen and delete surveys."),
         "ticket": Entry("ticket", "Make personal links to a survey."),
         "plan": Entry("plan", "Compare the mechanisms for a question, and recommend one."),
         "card": Entry("privacy", "Say in plain words what an answer gives away."),
@@ -85,6 +85,7 @@ EXAMPLES = {
     "survey list": "fldp survey list --to https://collector.example",
     "survey show": "fldp survey show browser --version 2dff65b8 --to https://collector.example",
     "survey close": "fldp survey close browser --to https://collector.example",
+    "survey reopen": "fldp survey reopen browser --to https://collector.example",
     "survey delete": "fldp survey delete browser --version 2dff65b8 --to https://collector.example",
     "ticket create": "fldp ticket create browser --count 500 --links -o links.csv --to https://collector.example",
     "plan": "fldp plan --survey survey.toml --users 10000 --target-error 0.02",

@@ -183,6 +183,20 @@ def close(
 
 
 @surveys.command()
+def reopen(
+    name: Name,
+    to: To,
+    version: Version = None,
+    token: TokenText = None,
+    insecure_http: InsecureHttp = False,
+) -> None:
+    """Open a survey again that was closed: its newest version, or --version."""
+    with CollectorOptions(to, token, insecure_http).connected() as client:
+        reply = client.reopen(name, version=full_version(client, name, version))
+    note(f"survey {name}, version {str(reply['version'])[:12]}, is {reply['state']}")
+
+
+@surveys.command()
 def delete(
     name: Name,
     to: To,

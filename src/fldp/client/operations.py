@@ -143,6 +143,16 @@ class Operations:
         return await self._line.ask(request, lambda reply: replies.closed(reply, name, version))
 
     @ClientOperation
+    async def reopen(self, name: str, *, version: str | None = None) -> dict[str, Json]:
+        """Open the newest version of a survey again that was closed, or the one that is named. Needs an admin token.
+
+        What was reported stays, and a report that was counted before is not counted again. A survey whose own closing
+        date has passed stays closed, and so does a round of a search.
+        """
+        request = requests.asking("reopen_survey", requests.survey_name(name), version=version)
+        return await self._line.ask(request, lambda reply: replies.reopened(reply, name, version))
+
+    @ClientOperation
     async def delete(self, name: str, *, version: str | None = None, all: bool = False) -> None:  # noqa: A002
         """Delete one version of a survey, or all of them, with everything that was collected. Needs an admin token."""
         if (version is None) == (not all):

@@ -122,6 +122,14 @@ def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
     return row
 
 
+def reopened(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
+    """Return what was reopened, which must be what was asked for. One whose time has not come is scheduled."""
+    found: dict[str, Json] = checked(reply, "reopen_survey")
+    if found["name"] != name or found["state"] == "closed" or version not in (None, found["version"]):
+        raise CollectorError(f"survey {name} must be open again, got another answer")
+    return found
+
+
 def done(reply: Reply) -> None:
     """Check that something is gone; others than a collector answer 200 to everything."""
     if reply.status != 204:

@@ -265,6 +265,7 @@ class SurveyRow(ReplyModel, frozen=True):
     decoders: list[str]
     methods: list[str]
     n: Count
+    withdrawn: Count | UnsetType = UNSET
 
 
 class VersionRow(ReplyModel, frozen=True):

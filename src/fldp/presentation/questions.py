@@ -1,8 +1,9 @@
 """Tables of several questions for people, and as rows for programs."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from rich.table import Table
@@ -271,10 +272,10 @@ def asked_rows(tables: Tables, asked: AskedTables) -> Rows:
     return [row for row in all_rows(tables, asked.level, asked.minimum) if asked.question in (None, row["table"])]
 
 
-def encoded(tables: Tables, form: str, asked: AskedTables) -> bytes:
-    """Return tables in a format: ``csv``, ``json`` or ``parquet``."""
+def encoded(tables: Tables, form: str, asked: AskedTables, more: Mapping[str, Json] = MappingProxyType({})) -> bytes:
+    """Return tables as ``csv``, ``json`` or ``parquet``. JSON also has ``more`` that is known of the reports."""
     if form == "json":
-        return json.dumps(asked_facts(tables, asked), ensure_ascii=False, indent=1).encode()
+        return json.dumps({**asked_facts(tables, asked), **more}, ensure_ascii=False, indent=1).encode()
     rows = asked_rows(tables, asked)
     if form == "csv":
         return single.csv_text(rows[0] if rows else {}, rows).encode()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from shutil import get_terminal_size
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,8 +133,8 @@ def _rest(estimate: Estimate) -> dict[str, Json]:
     return {"rest": {"count": rest.count, "stderr": rest.stderr}}
 
 
-def as_json(estimate: Estimate, level: float, top: int | None) -> str:
-    """Return an estimate as JSON."""
+def as_json(estimate: Estimate, level: float, top: int | None, more: Mapping[str, Json] = MappingProxyType({})) -> str:
+    """Return an estimate as JSON, with ``more`` that is known of its reports."""
     oracle = estimate.oracle
     return json.dumps(
         {
@@ -141,6 +142,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "eta": float(oracle.eta),
             "anonymity": oracle.anonymity,
             "n": estimate.n,
+            **more,
             "options": dict(estimate.options),
             "method": estimate.method,
             "biased": estimate.biased,

@@ -25,6 +25,7 @@ def test_nothing_is_lost_and_nothing_of_a_deleted_survey_is_left(tmp_path):
     assert result.problems == []
     assert [result.counted[name] for name in DONE] == [2, 1, 1, 1, 3]
     assert result.counted["kills"] == 2
+    assert result.counted["surveys reopened"] >= 1
 
 
 def test_the_same_with_two_collectors_and_a_database_that_goes_away(tmp_path, cluster):
@@ -69,6 +70,17 @@ def test_a_request_without_an_answer_counts_as_a_whole_or_not_at_all(model):
     model.attempt(request)
     assert model.judge(held(model)) == model.judge(held(model, request.symbols)) == []
     assert "in part" in model.judge(held(model, request.symbols[:2]))[0]
+
+
+def test_what_was_refused_while_it_was_closed_counts_once_after_it_reopens(model):
+    request = model.request(2)
+    model.attempt(request)
+    model.refuse(request)
+    assert "must not be" in model.judge(held(model, request.symbols))[0]
+    model.revive()
+    assert list(model.late) == [request]
+    assert model.judge(held(model, request.symbols)) == []
+    assert "must not be" in model.judge(held(model, request.symbols, request.symbols))[0]
 
 
 @pytest.mark.parametrize("kind", [Kind.CONFLICT, Kind.SPENT])

@@ -63,6 +63,7 @@ def requests(survey):
         "create_survey": (("POST", "/v1/surveys", {"json": new}), {"survey": "made", "status": 201}),
         "plan": (("POST", "/v1/plan", {"json": {"domain_size": 5, "users": 9, "epsilon": 1}}), {"status": 200}),
         "close_survey": (("POST", "/v1/surveys/made/close", {}), {"survey": "made", "status": 200}),
+        "reopen_survey": (("POST", "/v1/surveys/made/reopen", {}), {"survey": "made", "status": 200}),
         "delete_survey": (("DELETE", "/v1/surveys/made?all=true", {}), {"survey": "made", "status": 204}),
         "merge": (("POST", f"{one}/merge", {"content": tally}), {**known, "count": 3, "status": 200}),
         "withdraw_merge": (

@@ -409,6 +409,9 @@ def test_days_windows_and_opening_hours(tmp_path, kind):
             clock.now = datetime(2026, 11, 4, tzinfo=UTC)
             assert (await send(5)).json()["type"] == "urn:fldp:closed"
             assert (await client.get("/v1/surveys/browser")).json()["state"] == "closed"
+            refused = (await client.post("/v1/surveys/browser/reopen")).json()
+            assert (refused["status"], refused["type"]) == (409, "urn:fldp:final")
+            assert "it closed at 2026-11-04T00:00:00Z" in refused["detail"]
             clock.now = datetime(2026, 12, 24, tzinfo=UTC)
             assert (await estimates()).status_code == 401
 

@@ -85,7 +85,7 @@ def request(server, survey, method, path, token=None, extra=None):
         "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},
         "/v1/versions/{id}/merge/withdrawals": {"content": wire.encode_tally(tally, survey.version)},
     }
-    named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
+    named = "doomed" if method == "DELETE" or path.endswith(("/close", "/reopen")) else survey.name
     where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "shared/page.css")
     queries = {
         ("DELETE", "/v1/surveys/{name}"): {"all": "true"},
@@ -278,7 +278,7 @@ def described_answers(server, chosen, prepare):
 
 
 def ends_something(operation):
-    return operation.method.upper() == "DELETE" or operation.path.endswith("close")
+    return operation.method.upper() == "DELETE" or operation.path.endswith(("close", "reopen"))
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
@@ -309,7 +309,7 @@ def test_the_document_tells_the_truth_of_what_ends_something(tmp_path):
                 server.send(made)
                 given["name"] = "doomed"
                 case.query = {name: value for name, value in (case.query or {}).items() if name != "version"}
-                case.query |= {"version": made.version} if case.operation.path.endswith("close") else {"all": "true"}
+                case.query |= {"all": "true"} if case.method.upper() == "DELETE" else {"version": made.version}
             else:
                 given["id"] = server.make_token("read")["id"]
 
@@ -336,6 +336,15 @@ def test_versions_of_a_survey(server):
         assert client.get("/v1/surveys/versions").json()["version"] == first.version
         refused = server.send(second)
         assert (refused.status_code, refused.json()["type"]) == (403, "urn:fldp:closed")
+        opened = client.post("/v1/surveys/versions/reopen").json()
+        assert (opened["version"], opened["state"], opened["closed"]) == (second.version, "open", None)
+        assert client.get("/v1/surveys/versions").json()["version"] == second.version
+        assert server.send(second).json() == {"accepted": 1}
+        assert client.post("/v1/surveys/versions/reopen").json() == opened  # one that is open stays so
+        client.post("/v1/surveys/versions/close")
+        older = client.post("/v1/surveys/versions/reopen", params={"version": first.version}).json()
+        assert (older["version"], older["state"]) == (first.version, "open")
+        assert server.send(second).status_code == 403
         assert client.delete("/v1/surveys/versions").status_code == 422
         assert client.delete("/v1/surveys/versions", params={"version": second.version}).status_code == 204
         assert client.get(f"/v1/versions/{second.version}/tally").status_code == 404

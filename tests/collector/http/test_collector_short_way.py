@@ -227,6 +227,9 @@ def test_a_survey_that_was_closed_or_deleted_behind_the_back_takes_nothing(colle
         (number,) = rows(collector.store, "SELECT number FROM surveys")[0]
         collector.store.close_surveys([number], "2026-11-01T00:00:00Z")
         assert (await send(client, survey)).json()["type"] == "urn:fldp:closed"
+        collector.store.reopen_survey(number)
+        ways.taken()
+        assert (await send(client, survey)).status_code == 200
         collector.store.delete_surveys([number])
         assert (await send(client, survey)).status_code == 404
 

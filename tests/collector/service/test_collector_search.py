@@ -283,6 +283,8 @@ def test_a_search_from_the_shell_to_the_strings(kind, tmp_path):
         assert [row["state"] for row in clients[0].surveys()[1:]] == ["closed"] * (len(asked) - 1)
         with pytest.raises(CollectorError, match="takes no reports now"):
             clients[0].send(asked[0].privatize(["the"]), asked[0])
+        with pytest.raises(CollectorError, match="a round of a search stays closed"):
+            clients[0].reopen("words", version=asked[0].version)
         out, _ = shell("estimates", "words", *to, token=servers[0].token)
         assert "the" in out
         assert "which is open" in out

@@ -406,6 +406,13 @@ def test_two_collectors_know_at_once_what_the_other_did(tmp_path, url):
             assert client.get("/v1/surveys/browser").json()["state"] == "closed"
         assert one.send(survey).json()["type"] == "urn:fldp:closed"
         with two.admin as client:
+            assert client.post("/v1/surveys/browser/reopen").json()["state"] == "open"
+        assert (one.send(survey).status_code, two.send(survey).status_code) == (
+            200,
+            200,
+        )  # though one knew it as closed
+        assert one.counts() == two.counts() == {survey.version: 4}
+        with two.admin as client:
             client.delete("/v1/surveys/browser", params={"all": "true"})
         with one.admin as client:
             assert client.get(f"/v1/versions/{survey.version}/tally").status_code == 404

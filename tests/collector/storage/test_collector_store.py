@@ -113,6 +113,10 @@ def test_closed_and_deleted_surveys_take_nothing_but_answer_what_they_answered(s
     store.close_surveys([number], "2026")
     again, new = store.commit([before, submission(survey, number, b"b")], DAY)
     assert (again.verdict, again.accepted, new.verdict) == (Admitted.REPEATED, 2, Admitted.CLOSED)
+    store.reopen_survey(number)
+    again, new = store.commit([before, submission(survey, number, b"b")], DAY)
+    assert (again.verdict, new.verdict) == (Admitted.REPEATED, Admitted.ACCEPTED)
+    assert whole(store, survey, number).n == 3
     store.delete_surveys([number])
     assert store.commit([before], DAY)[0].verdict is Admitted.GONE
     for table in ("segments", "tallies", "keys", "tickets"):

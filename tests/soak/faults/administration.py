@@ -1,4 +1,4 @@
-"""Administration: publishes, closes and deletes surveys and makes tickets, each until a collector has said so."""
+"""Administration: publishes, closes, reopens, deletes surveys, makes tickets, each until a collector has said so."""
 
 import asyncio
 import json
@@ -74,6 +74,14 @@ class Administration:
         answer, _ = await self.ask("POST", f"/v1/surveys/{model.survey.name}/close?version={model.version}")
         self._require(answer, {200}, f"closing {model.survey.name}")
         model.enter(Phase.CLOSED)
+
+    async def reopen(self, model):
+        """Reopen a version: what was refused while it was closed is sent again, and counts once."""
+        model.enter(Phase.REOPENING)
+        answer, _ = await self.ask("POST", f"/v1/surveys/{model.survey.name}/reopen?version={model.version}")
+        self._require(answer, {200}, f"reopening {model.survey.name}")
+        model.revive()
+        model.enter(Phase.OPEN)
 
     async def delete(self, model):
         """Delete a version. Nothing of it may be left when the collector says that it is done."""

@@ -123,10 +123,13 @@ async def close_within_fold(run):
     _release(run, HOLD_FOLD)
     await run.reach(5)
     await run.compare("closed within a fold")
+    await run.reopen(model)
+    await run.reach(5)
+    await run.compare("reopened after a fold")
 
 
 async def churn(run, steps):
-    """Publish, close, delete and publish again under load."""
+    """Publish, close, reopen, delete and publish again under load."""
     for _ in range(steps):
         await run.reach(run.rng.randint(3, 12))
         await _change(run)
@@ -141,6 +144,8 @@ async def _change(run):
         await (run.recreate(run.rng.choice(absent)) if absent and run.rng.random() < 0.6 else run.publish())
     elif choice < 0.55:
         await run.close(await _open(run))
+    elif choice < 0.65 and any(model.recurs for model in closed):
+        await run.reopen(run.rng.choice([model for model in closed if model.recurs]))
     else:
         await run.delete(run.rng.choice(closed + opened))
 

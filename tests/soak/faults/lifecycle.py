@@ -1,4 +1,4 @@
-"""Lifecycle: surveys that are published, closed, deleted and published again under load, and a judge over them."""
+"""Lifecycle: surveys that are published, closed, reopened, deleted and published anew under load, and a judge."""
 
 import asyncio
 import random
@@ -73,6 +73,10 @@ class Lifecycle:
     async def close(self, model):
         await self.administration.close(model)
         self.result.counted["surveys closed"] += 1
+
+    async def reopen(self, model):
+        await self.administration.reopen(model)
+        self.result.counted["surveys reopened"] += 1
 
     async def delete(self, model):
         await self.administration.delete(model)

@@ -68,6 +68,12 @@ async def _after_closing(run):
     await run.traffic.send_once(run.models[0], run.models[0].request(1))
 
 
+async def _after_reopening(run):
+    await run.close(run.models[0])
+    await run.reopen(run.models[0])
+    await run.traffic.send_once(run.models[0], run.models[0].request(1))
+
+
 async def _deletions(run):
     await changes.delete_newest(run, again=True)
     await run.traffic.settle()
@@ -104,6 +110,7 @@ WRONG = {
     "merges twice": _merges,
     "restores without keys": _restore,
     "spends no tickets": _tickets,
+    "stays closed": _after_reopening,
     "takes after closing": _after_closing,
 }
 

@@ -25,6 +25,7 @@ class Phase(Enum):
     OPEN = "open"
     CLOSING = "closing"
     CLOSED = "closed"
+    REOPENING = "reopening"
     DELETING = "deleting"
     SEARCHING = "searching"  # open, and closed by the collector itself at any time: its tickets go to the next round
 
@@ -167,6 +168,13 @@ class SurveyModel:
         """Take down that a request was refused for good."""
         request.refused = not request.settled
         self.late.pop(request, None)
+
+    def revive(self):
+        """Take down that what was refused may be counted after all, and send it again: the survey reopens."""
+        for request in self.requests:
+            if request.refused and request.kind in COUNTED:
+                request.refused = False
+                self.late[request] = None
 
     @property
     def reusable(self):

@@ -205,6 +205,13 @@ class TakesAfterClosing(Sabotage):
         pass
 
 
+class StaysClosed(Sabotage):
+    """Does not reopen a survey, and says that it has."""
+
+    def reopen_survey(self, number):
+        pass
+
+
 class SpendsNoTickets(Sabotage):
     """Takes any number of reports with one ticket."""
 
@@ -251,6 +258,7 @@ KINDS = {
     "merges twice": MergesTwice,
     "restores without keys": Sabotage,
     "spends no tickets": SpendsNoTickets,
+    "stays closed": StaysClosed,
     "swaps reports": SwapsReports,
     "takes after closing": TakesAfterClosing,
 }

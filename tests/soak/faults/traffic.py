@@ -17,6 +17,7 @@ _ALLOWED = {
     Phase.OPEN: {200},
     Phase.CLOSING: {200, 403},
     Phase.CLOSED: {403},
+    Phase.REOPENING: {200, 403},
     Phase.DELETING: {200, 403, 404},
     Phase.SEARCHING: {200, 401, 403},
 }
@@ -197,7 +198,7 @@ class Traffic:
             return  # it told of what is gone
         if answer.status == 200:
             self._acknowledge(request, model.settle(request))
-        elif answer.status != 404:
+        elif answer.status != 404 and Phase.REOPENING not in model.phases[before.start :]:  # else it is sent again
             model.refuse(request)
 
     def _acknowledge(self, request, new):

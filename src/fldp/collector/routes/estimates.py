@@ -34,6 +34,7 @@ from fldp.interface.operations import BYTES, PARQUET
 from fldp.oracles.sampled.tables import Tables
 from fldp.presentation import questions
 from fldp.presentation.estimate_formats import encoded
+from fldp.support.canonical_json import Json
 
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
@@ -171,10 +172,13 @@ class _Look:
             checkpoint()
             return cls(tag, window.tally(snapshot, published.survey.oracle), window.withdrawn(snapshot))
 
-    def answer(self, collector: Collector, content: bytes, form: str = "") -> "_Tagged":
-        """Return the content of an answer; one in JSON says how many were withdrawn, too."""
-        if form == "json":  # a field more, without megabytes being read and written again
-            content = b'{"withdrawn": %d, %b' % (self.withdrawn, content.lstrip()[1:])
+    @property
+    def facts(self) -> dict[str, Json]:
+        """What estimates in JSON also say of the reports."""
+        return {"withdrawn": self.withdrawn}
+
+    def answer(self, collector: Collector, content: bytes) -> "_Tagged":
+        """Return the content of an answer with its tag."""
         return _Tagged(self.tag, _spooled(collector, content), self.withdrawn)
 
 
@@ -184,16 +188,16 @@ def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, 
     look = _Look.at(collector, published, asked.days, repr(asked))
     checkpoint()
     if published.survey.questions:
-        return look.answer(collector, _tables(published, look.tally, asked), asked.form)
+        return look.answer(collector, _tables(published, look, asked))
     counts = estimate(published.survey, look.tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
     if query.anytime and published.survey.number is None:  # the figures of a number are for one look
         counts = watch(counts, planned_for(published))
-    return look.answer(collector, encoded(counts, asked.form, query.level, query.top), asked.form)
+    return look.answer(collector, encoded(counts, asked.form, query.level, query.top, look.facts))
 
 
-def _tables(published: PublishedSurvey, tally: Tally, asked: _Asked) -> bytes:
+def _tables(published: PublishedSurvey, look: _Look, asked: _Asked) -> bytes:
     """Estimate and encode the tables of several questions."""
     query, survey = asked.query, published.survey
     cross = None if query.cross is None else tuple(query.cross.split(","))
@@ -203,11 +207,11 @@ def _tables(published: PublishedSurvey, tally: Tally, asked: _Asked) -> bytes:
         chosen = questions.AskedTables(
             query.question, cross, bool(query.associations), query.level, query.top, survey.collect["minimum"]
         )
-        found: object = survey.estimate(tally, **asked.options)
+        found: object = survey.estimate(look.tally, **asked.options)
         assert isinstance(found, Tables)
         method = query.post or ("consistent" if query.consistent else None)
         tables = postprocess(found, method) if method else found
-        return questions.encoded(tables, asked.form, chosen)
+        return questions.encoded(tables, asked.form, chosen, look.facts)
     except questions.TooFewError as error:
         raise Problem(403, "too-few", str(error), minimum=survey.collect["minimum"]) from None
     except ParameterError as error:

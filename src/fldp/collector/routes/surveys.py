@@ -1,4 +1,4 @@
-"""/v1/surveys: create, list, show, close and delete surveys, and make tickets for them."""
+"""/v1/surveys: create, list, show, close, reopen and delete surveys, and make tickets for them."""
 
 import json
 
@@ -103,10 +103,10 @@ def _state(summary: SurveySummary, now: str) -> SurveyState:
 async def surveys(call: Call[Query, None]) -> Response:
     """List all versions of all surveys that the token is good for, the newest first."""
     collector = call.collector
-    summaries, counts = await call.compute(_listed, call.token.survey if call.token else None)
+    summaries, counts, withdrawn = await call.compute(_listed, call.token.survey if call.token else None)
     collector.surveys.remember(summaries)
     now = collector.now
-    return reply([_row(summary, counts.get(summary.number, 0), now) for summary in summaries])
+    return reply([_row(each, counts.get(each.number, 0), withdrawn.get(each.number, 0), now) for each in summaries])
 
 
 async def versions(call: Call[Query, None]) -> Response:
@@ -117,17 +117,17 @@ async def versions(call: Call[Query, None]) -> Response:
     return reply([VersionRow(**each._asdict()) for each in rows])
 
 
-def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary], dict[int, int]]:
+def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary], dict[int, int], dict[int, int]]:
     """Summarize the surveys of a name, or all. Only the specifications of new or newly closed ones are read."""
     summaries = []
     for listing in collector.store.listings(name):
         checkpoint()
         if summary := collector.surveys.summarize(listing):  # else it was deleted since it was listed
             summaries.append(summary)
-    return summaries, collector.store.counts()
+    return summaries, collector.store.counts(), collector.store.withdrawn_counts()
 
 
-def _row(summary: SurveySummary, n: int, now: str) -> SurveyRow:
+def _row(summary: SurveySummary, n: int, withdrawn: int, now: str) -> SurveyRow:
     return SurveyRow(
         name=summary.name,
         version=summary.version,
@@ -138,6 +138,7 @@ def _row(summary: SurveySummary, n: int, now: str) -> SurveyRow:
         decoders=list(summary.decoders),
         methods=list(summary.methods),
         n=n,
+        withdrawn=withdrawn,
     )
 
 
@@ -150,7 +151,7 @@ async def survey(call: Call[VersionQuery, None]) -> Response:
 
 
 async def close_survey(call: Call[VersionQuery, None]) -> Response:
-    """Close a survey for good: all its versions, or one."""
+    """Close a survey: all its versions, or one."""
     collector, name = call.collector, call.request.path_params["name"]
     call.audit.version = call.query.version
     permit(call.token, name)
@@ -160,6 +161,29 @@ async def close_survey(call: Call[VersionQuery, None]) -> Response:
     collector.forget()
     closed = await collector.surveys.get(listings[0].version, fresh=True)
     return reply(_state(closed.summary, collector.now))
+
+
+async def reopen_survey(call: Call[VersionQuery, None]) -> Response:
+    """Open a survey again that was closed: its newest version, or the one that is named. An open one stays as it is."""
+    collector, name = call.collector, call.request.path_params["name"]
+    call.audit.version = call.query.version
+    permit(call.token, name)
+    listing = (await collector.surveys.listings(name, call.query.version))[0]
+    _require_reopenable(await collector.surveys.get(listing.version, fresh=True), collector.now)
+    await collector.quick(collector.store.reopen_survey, listing.number)
+    collector.forget()
+    opened = await collector.surveys.get(listing.version, fresh=True)
+    return reply(_state(opened.summary, collector.now))
+
+
+def _require_reopenable(published: PublishedSurvey, now: str) -> None:
+    """Refuse what would not be open then, and what others have gone on from."""
+    closes = published.summary.closes
+    if closes and now >= closes:
+        rule = f"it closed at {closes}, which is part of its version: publish it with a later date, as a new version"
+        raise Problem(409, "final", rule)
+    if published.survey.search is not None:
+        raise Problem(409, "final", "a round of a search stays closed: publish the search anew, under another name")
 
 
 async def delete_survey(call: Call[DeleteQuery, None]) -> Response:

@@ -86,7 +86,7 @@ class Collector:
         await self._workers.delete(self.store.delete_surveys, numbers)
 
     def forget(self) -> None:
-        """Look everything up anew: a survey was closed or deleted."""
+        """Look everything up anew: a survey was closed, reopened or deleted."""
         self.surveys.forget()
         self.load.rate.forget()
 

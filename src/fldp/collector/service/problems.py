@@ -15,6 +15,7 @@ TITLES = {
     "closed": "The survey takes no reports now",
     "conflict": "The key was used for another body",
     "encoding": "The body is encoded",
+    "final": "The survey stays closed",
     "forbidden": "The token is not good for this",
     "key": "A good Idempotency-Key is needed",
     "malformed": "The body is not what it should be",

@@ -76,7 +76,10 @@ class SurveySummary:
         return "scheduled" if self.opens and now < self.opens else "open"
 
     def is_current(self, listing: Listing) -> bool:
-        """Whether the store still holds this. A number is never used again, and closing is final."""
+        """Whether the store still holds this. A number is never used again.
+
+        If another collector reopened a survey and closed it again, the time of the earlier closing is shown.
+        """
         return self.number == listing.number and (self.closed is not None) == listing.closed
 
 
@@ -135,10 +138,10 @@ class SurveyCache:
         """Return a survey by its version: as it is stored now if ``fresh``, else as this collector knows it.
 
         One that is not fresh may have been closed or deleted since. That is enough for what ends in a commit, which
-        decides by what is stored.
+        decides by what is stored. One that is known as closed is looked up: another collector may have reopened it.
         """
         known = self.known(version)
-        if known is not None and not fresh:
+        if known is not None and known.entry.closed is None and not fresh:
             return known
         listing = await self._quick(self._store.listing, version)
         if listing is None:
@@ -170,7 +173,7 @@ class SurveyCache:
             self._share(version, self._warmed(published.survey), then_keep=published)
 
     def forget(self) -> None:
-        """Look everything up anew: a survey was closed or deleted."""
+        """Look everything up anew: a survey was closed, reopened or deleted."""
         self._surveys.clear()
         self._summaries.clear()
         self._parsing.clear()  # whoever waits still gets what is being parsed, and nobody after them

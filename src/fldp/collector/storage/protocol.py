@@ -334,6 +334,9 @@ class CollectorStore(Protocol):
     def counts(self) -> dict[int, int]:
         """Return the number of reports of every survey that has any."""
 
+    def withdrawn_counts(self) -> dict[int, int]:
+        """Return the number of withdrawn reports of every survey that has had any."""
+
     def succeed(self, number: int, successor: StoredSurvey) -> bool:
         """Close a survey and publish its successor, which gets the tickets that are not spent, in one transaction.
 
@@ -345,6 +348,9 @@ class CollectorStore(Protocol):
 
     def close_surveys(self, numbers: Sequence[int], now: str) -> None:
         """Close surveys, except those that are closed."""
+
+    def reopen_survey(self, number: int) -> None:
+        """Open a survey again that its owner closed; nothing of it has changed meanwhile."""
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         """Delete surveys, so that nothing is left of them when this returns but that there was such a version."""

@@ -22,7 +22,7 @@ export function overTime(survey) {
   const body = element("tbody");
   const none = element("p", { class: "muted" }, "There are no reports yet.");
   const note = element("p", { class: "small" });
-  const table = tableOf("As a table", ["UTC day", "Reports"], body, "Reports of each day");
+  const table = tableOf("As a table", ["UTC day", "Reports", "Taken back"], body, "Reports of each day");
   const node = panel("Reports over time", none, chart.box, note, table);
 
   async function refresh() {
@@ -36,7 +36,11 @@ export function overTime(survey) {
       : "";
     chart.put((width) => days(rows, { width, label: chartText(rows) }));
     body.replaceChildren(
-      ...rows.map(({ day, n }) => lineOf([day, n === null ? `1 to ${count(minimum - 1)}` : count(n)])),
+      ...rows.map(({ day, n, withdrawn = 0 }) =>
+        n === null
+          ? lineOf([day, `0 to ${count(minimum - 1)}`, "not shown"])
+          : lineOf([day, count(n), count(withdrawn)]),
+      ),
     );
   }
   return { node, refresh };

@@ -14,7 +14,7 @@ import { manage } from "./manage.js";
 import { lineOf, overTime, tableOf } from "./over_time.js";
 import { questionPart } from "./question.js";
 import { share } from "./share.js";
-import { rowOf, statusLine, tooFew, windowOf } from "./status.js";
+import { amountOf, rowOf, statusLine, tooFew, windowOf } from "./status.js";
 
 /** @import { Survey } from "../fldp.js" */
 /** @import { SurveyRow, TableEstimates } from "../shared/replies.d.ts" */
@@ -41,8 +41,8 @@ export async function questionsView(survey, first, again) {
     const row = await rowOf(survey.version);
     status.put(row);
     const tests = row.n < survey.collect.minimum ? null : honesty.refresh(windowOf(asked.query()), row.n);
-    const now = `${row.n}\n${asked.query()}`;
-    const isSame = now === shown; // reports are only ever added
+    const now = `${amountOf(row)}\n${asked.query()}`;
+    const isSame = now === shown;
     await Promise.all([isSame || tables.refresh(row), isSame || daily?.refresh(), tests]);
     shown = now;
   }

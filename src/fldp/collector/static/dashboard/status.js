@@ -20,6 +20,13 @@ export async function rowOf(version) {
 }
 
 /**
+ * Return what tells whether the reports of a survey are others now: each of the two numbers grows alone.
+ *
+ * @param {SurveyRow} row
+ */
+export const amountOf = ({ n, withdrawn = 0 }) => `${n} ${withdrawn}`;
+
+/**
  * Return what of a query says which days are meant.
  *
  * @param {URLSearchParams} query
@@ -31,7 +38,8 @@ export function statusLine() {
   const state = element("span");
   const n = element("strong", { class: "count" });
   const noun = element("span");
-  const node = element("p", { class: "facts" }, state, element("span", {}, n, " ", noun));
+  const taken = element("span", { class: "muted", hidden: true });
+  const node = element("p", { class: "facts" }, state, element("span", {}, n, " ", noun), taken);
 
   /** @param {SurveyRow} row */
   function put(row) {
@@ -39,6 +47,8 @@ export function statusLine() {
     state.className = `state ${row.state}`;
     n.textContent = count(row.n);
     noun.textContent = row.n === 1 ? "report" : "reports";
+    taken.hidden = !row.withdrawn;
+    taken.textContent = `${count(row.withdrawn ?? 0)} taken back by their senders, and not counted`;
   }
   return { node, put };
 }

@@ -20,7 +20,7 @@ import { numberPart } from "./number.js";
 import { overTime } from "./over_time.js";
 import { questionsView } from "./questions.js";
 import { share } from "./share.js";
-import { rowOf, statusLine, tooFew, windowOf } from "./status.js";
+import { amountOf, rowOf, statusLine, tooFew, windowOf } from "./status.js";
 import { valuesTable } from "./values_table.js";
 
 /** @import { Survey } from "../fldp.js" */
@@ -67,8 +67,8 @@ export async function surveyView(name, version, again) {
     const isEnough = row.n >= survey.collect.minimum; // of fewer the collector says nothing
     // The tests take their time, and may have to catch up: they are under way while the estimates are fetched.
     const tests = isEnough ? honesty.refresh(windowOf(asked.query()), row.n) : null;
-    const now = [row.n, asked.query(), ...(named?.list() ?? [])].join("\n");
-    const isSame = now === shown; // reports are only ever added
+    const now = [amountOf(row), asked.query(), ...(named?.list() ?? [])].join("\n");
+    const isSame = now === shown;
     const [isShown] = await Promise.all([
       isSame || results.refresh(row, asked.query()),
       isSame || daily?.refresh(),

@@ -9,6 +9,8 @@ export interface SurveyRow {
   readonly decoders: readonly string[];
   readonly methods: readonly string[];
   readonly n: number;
+  /** How many answers were taken back; they are not in `n`. */
+  readonly withdrawn?: number;
 }
 
 export interface EstimateRow {
@@ -158,6 +160,7 @@ export interface DayRow {
   readonly day: string;
   /** The number of reports; null where it is too small to be shown. */
   readonly n: number | null;
+  readonly withdrawn?: number;
 }
 
 export interface ChangeRow {

@@ -205,12 +205,26 @@ class PostgresStore:
             )
         )
 
+    def withdrawn_counts(self) -> dict[int, int]:
+        return dict(
+            self._select(
+                "SELECT survey, sum(n)::bigint FROM (SELECT survey, withdrawn AS n FROM tallies WHERE withdrawn > 0"
+                " UNION ALL SELECT survey, -n FROM segments WHERE folded = 0 AND kind >= %s) AS taken GROUP BY survey",
+                [TAKEN_REPORTS],
+            )
+        )
+
     def close_surveys(self, numbers: Sequence[int], now: str) -> None:
         with self._writing() as connection:
             lock(connection, *numbers)
             connection.execute(
                 "UPDATE surveys SET closed = %s WHERE number = ANY(%s) AND closed IS NULL", (now, list(numbers))
             )
+
+    def reopen_survey(self, number: int) -> None:
+        with self._writing() as connection:
+            lock(connection, number)
+            connection.execute("UPDATE surveys SET closed = NULL WHERE number = %s", (number,))
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         # After this transaction nobody finds the surveys or adds to them, so the rest can be purged in steps.

@@ -220,11 +220,24 @@ class SqliteStore:
             )
             return dict(rows.fetchall())
 
+    def withdrawn_counts(self) -> dict[int, int]:
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT survey, sum(n) FROM (SELECT survey, withdrawn AS n FROM tallies WHERE withdrawn > 0 UNION ALL"
+                " SELECT survey, -n FROM segments WHERE folded = 0 AND kind >= ?) GROUP BY survey",
+                (TAKEN_REPORTS,),
+            )
+            return dict(rows.fetchall())
+
     def close_surveys(self, numbers: Sequence[int], now: str) -> None:
         with self._writing() as connection:
             connection.executemany(
                 "UPDATE surveys SET closed = ? WHERE number = ? AND closed IS NULL", [(now, n) for n in numbers]
             )
+
+    def reopen_survey(self, number: int) -> None:
+        with self._writing() as connection:
+            connection.execute("UPDATE surveys SET closed = NULL WHERE number = ?", (number,))
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         # After this transaction nobody finds the surveys or adds to them, so the rest can be purged in steps.

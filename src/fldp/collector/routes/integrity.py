@@ -13,8 +13,7 @@ from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot
-from fldp.collector.storage.segments import batches
-from fldp.collector.storage.window import ALL, DayWindow
+from fldp.collector.storage.window import ALL, DayWindow, kept_reports
 from fldp.data.reports import Reports, Tally
 from fldp.interface.models import WindowQuery
 from fldp.presentation.integrity import facts
@@ -52,6 +51,5 @@ def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tupl
     tally = window.tally(snapshot, oracle)
     each = oracle.report_format.nbytes
     if snapshot.count_reports(number, days) == n and n * each <= MAX_BYTES:
-        segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-        return tally, Reports.concatenate(batches(oracle, segments))
+        return tally, Reports.concatenate(kept_reports(snapshot, number, days, oracle))
     return tally, None

@@ -7,7 +7,7 @@ CREATE FUNCTION field(value bytea) RETURNS bytea LANGUAGE sql AS
 CREATE FUNCTION field(value text) RETURNS bytea LANGUAGE sql AS
     $$ SELECT coalesce('\x02'::bytea || int8send(octet_length(value)) || convert_to(value, 'UTF8'), '\x00'::bytea) $$;
 CREATE FUNCTION row_checksum(fields bytea) RETURNS bigint LANGUAGE sql AS
-    $$ SELECT get_byte(hash, 0)::bigint << 24 | get_byte(hash, 1) << 16 | get_byte(hash, 2) << 8 | get_byte(hash, 3)
+    $$ SELECT (get_byte(hash, 0)::bigint << 24) | (get_byte(hash, 1) << 16) | (get_byte(hash, 2) << 8) | get_byte(hash, 3)
        FROM sha256(fields) AS hash $$;
 
 ALTER TABLE segments ADD COLUMN checksum bigint;

@@ -1,5 +1,5 @@
-// Builds dist/: one ES module and its types for each source file, and three minified files: fldp.js with all that is public
-// in index.js, and fldp_unequal.js and fldp_oblivious.js, which take from fldp.js what they share with it.
+// Builds dist/: one ES module and its types for each source file, and five minified files: fldp.js with all that is public
+// in index.js, and four that take from it what they share. fldp_telemetry_view.js is loaded when somebody looks.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,10 +26,10 @@ const shared = {
   name: "shared",
   setup({ onResolve, onLoad }) {
     const contents = `import { shared } from "./fldp.js"; export const [${names}] = shared;`;
-    onResolve({ filter: /^\.\/bundle_shared\.js$|\/bundle_shared\.js$/ }, ({ path }) => ({
-      path,
-      namespace: "shared",
-    }));
+    onResolve({ filter: /\/bundle_shared\.js$/ }, () => ({ path: "bundle_shared", namespace: "shared" }));
+    onResolve({ filter: /\/index\.js$/ }, () => ({ path: "./fldp.js", external: true }));
+    onResolve({ filter: /^\.\.\/oblivious\.js$/ }, () => ({ path: "./fldp_oblivious.js", external: true }));
+    onResolve({ filter: /^\.\/view\.js$/ }, () => ({ path: "./fldp_telemetry_view.js", external: true }));
     onResolve({ filter: /^\.\/fldp\.js$/ }, ({ path }) => ({ path, external: true }));
     onLoad({ filter: /./, namespace: "shared" }, () => ({ contents, resolveDir: dist }));
   },
@@ -37,11 +37,11 @@ const shared = {
 
 const contents = `export * from "./index.js"; import { ${names} } from "./bundle_shared.js"; export const shared = [${names}];`;
 await build({ ...options, stdin: { contents, resolveDir: dist }, outfile: join(dist, "fldp.js") });
-for (const name of ["unequal", "oblivious"]) {
+for (const name of ["unequal", "oblivious", "telemetry", "telemetry/view"]) {
   await build({
     ...options,
     entryPoints: [join(dist, `${name}.js`)],
-    outfile: join(dist, `fldp_${name}.js`),
+    outfile: join(dist, `fldp_${name.replace("/", "_")}.js`),
     plugins: [shared],
   });
 }

@@ -75,6 +75,10 @@ def constants() -> dict[str, tuple[str, Any]]:
         "SURVEY_FORMAT": ("The format of a survey that its version is a hash of.", rules.FORMAT),
         "SURVEY_NAME": ("The names of surveys.", identifiers.SURVEY_NAME),
         "LIMITS": ("A person's limits, where none are given.", _limits(limits.Limits())),
+        "MONTH": (
+            "The limit of each month on one origin, where a program wants limits that renew.",
+            _limit(limits.Limits.renewing().month or limits.Limit(1, 1)),
+        ),
         "MAX_RETRIES": ("How often a request is repeated.", patience.retries),
         "FIRST_DELAY": (
             "The longest wait before the first repetition, in milliseconds.",

@@ -52,11 +52,13 @@ test("the core with one oracle takes 8.5 kB: a survey and its version, the draw,
   }
 });
 
-test("with a store and the network it takes 11 kB, with everything 23 kB, and the other files 3.1 and 2.7 kB more", async () => {
+test("with a store and the network it takes 11 kB, with everything 23 kB, and the other files 3.1, 2.7, 6 and 3 kB more", async () => {
   assert.ok((await sizeOf("FHR, load, participant")) <= 11_000);
   assert.ok(compressed(read("dist/fldp.js")) <= 23_000);
   assert.ok(compressed(read("dist/fldp_unequal.js")) <= 3100);
   assert.ok(compressed(read("dist/fldp_oblivious.js")) <= 2700);
+  assert.ok(compressed(read("dist/fldp_telemetry.js")) <= 6000);
+  assert.ok(compressed(read("dist/fldp_telemetry_view.js")) <= 3000);
 });
 
 test("the second file has its oracles alone: the core is that of the first", async () => {
@@ -75,7 +77,8 @@ test("what is not used is left out", async () => {
 });
 
 test("the collector serves this build", () => {
-  for (const name of ["fldp.js", "fldp_unequal.js", "fldp_oblivious.js"]) {
+  const more = ["unequal", "oblivious", "telemetry", "telemetry_view"].map((name) => `fldp_${name}.js`);
+  for (const name of ["fldp.js", ...more]) {
     assert.equal(read(`../src/fldp/collector/static/${name}`), read(`dist/${name}`), "run: npm run vendor");
   }
 });
@@ -101,6 +104,7 @@ test("the package holds the modules, their types and nothing else", () => {
     ["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/fldp.js"]
       .concat(["dist/unequal.js", "dist/unequal.d.ts", "dist/fldp_unequal.js"])
       .concat(["dist/oblivious.js", "dist/oblivious.d.ts", "dist/fldp_oblivious.js"])
+      .concat(["dist/telemetry.js", "dist/telemetry.d.ts", "dist/telemetry_node.js", "dist/fldp_telemetry.js"])
       .every((name) => names.includes(name)),
   );
   assert.ok(
@@ -125,6 +129,22 @@ test("the lock file has the programs of every platform, so that npm ci finds its
     wanted.filter((name) => !packages[`node_modules/${name}`]),
     [],
   );
+});
+
+test("telemetry for browsers holds nothing of Node, and the view is loaded when somebody looks", async () => {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: 'export { setup } from "./dist/telemetry.js";', resolveDir: here.pathname },
+    bundle: true,
+    splitting: true,
+    outdir: "none",
+    metafile: true,
+    write: false,
+    format: "esm",
+    target: "es2022",
+  });
+  assert.ok(outputFiles.every(({ text }) => !text.includes("node:")));
+  const [start] = Object.values(metafile.outputs).filter(({ entryPoint }) => entryPoint === "<stdin>");
+  assert.ok(!Object.keys(start.inputs).some((name) => name.endsWith("telemetry/view.js")));
 });
 
 test("the public names", () => {

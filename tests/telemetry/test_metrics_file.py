@@ -222,3 +222,18 @@ def test_what_is_not_declared_has_no_label(value):
 def test_other_takes_what_is_not_declared():
     metric = metric_of("theme", {"kind": "choice", "values": ["light", "other"]})
     assert metric.label("purple") == metric.label(7) == "other"
+
+
+def test_pages_that_send_directly_are_named_by_their_origins():
+    """The collector lets them; without the key, surveys have the version that they had before there was one."""
+    web = metrics_of({**FIELDS, "origins": ["https://paint.example"]})
+    plain = metrics_of(FIELDS)
+    survey = survey_of(web, web.metrics["theme"])
+    assert survey.collect["origins"] == ["https://paint.example"]
+    assert survey.version != survey_of(plain, plain.metrics["theme"]).version
+    assert exported(web, "")["origins"] == ["https://paint.example"]
+    assert metrics_of(exported(web, "")).origins == web.origins
+    assert "origins" not in exported(plain, "")
+    for wrong in ('["paint.example"]', '"https://paint.example"', '["https://paint.example/"]', "[1]"):
+        [error], _ = found(GOOD.replace("epsilon", f"origins = {wrong}\nepsilon"))
+        assert "line 5: origins must be a list of origins" in error

@@ -33,18 +33,23 @@ interface Remembered {
   readonly at?: number;
 }
 
+/** Asks for something on the network, as `fetch` does. */
+export type Fetch = (url: string, request: RequestInit) => Promise<Response>;
+
 /** A relay, by its address, with what is remembered of its keys. */
 class Way implements Relay {
   readonly address: string;
   /** Whether the collector's keys were replaced within a day, which is rare: ask its operator why. */
   hasNewKeys = false;
   readonly #store: Store;
+  readonly #fetch: Fetch;
 
-  constructor(url: string, store: Store) {
+  constructor(url: string, store: Store, fetch: Fetch) {
     const { origin, path } = addressOf(url);
     if (!isPrivate(origin)) throw new ParameterError(`relay: must be reached by https, got ${origin}`);
     this.address = origin + path;
     this.#store = store;
+    this.#fetch = fetch;
   }
 
   async ask(route: string, request: RequestInit): Promise<Response> {
@@ -77,14 +82,14 @@ class Way implements Relay {
     const message = requestOf(method, route, lines(headers), new Uint8Array((body as Bytes | undefined) ?? []));
     let keys = known;
     if (!keys) {
-      const handed = await fetch(`${this.address}/keys`, how);
+      const handed = await this.#fetch(`${this.address}/keys`, how);
       if (handed.status !== 200) return handed;
       keys = hex(await readBytes(handed, MAX_KEYS_BYTES));
     }
     const exchange = await encapsulate(keyOf(unhex(keys)), message);
     if (!known) await this.#remember(keys).catch(() => null);
     const sent = { ...how, method: "POST", body: exchange.body, headers: { "Content-Type": "message/ohttp-req" } };
-    const reply = await fetch(`${this.address}/`, sent);
+    const reply = await this.#fetch(`${this.address}/`, sent);
     if (reply.status !== 200) return reply;
     return responseOf(await exchange.read(await readBytes(reply, MAX_REPLY_BYTES)).then(replyOf, foreign));
   }
@@ -106,11 +111,15 @@ function responseOf({ status, headers, content }: BinaryReply): Response {
 
 /**
  * Return the way through the relay at an address, for `load`, `participant` and `flush`. Its keys are remembered in the
- * browser's database; elsewhere, as long as what is returned lives, unless a store is given (not the ledger's).
+ * browser's database; elsewhere, as long as what is returned lives, unless a store is given (not the ledger's). Another
+ * `fetch` can be given, too.
  */
 export function through(
   address: string,
-  { store = globalThis.indexedDB ? databaseStore("fldp-relays") : memoryStore() }: { readonly store?: Store } = {},
+  {
+    store = globalThis.indexedDB ? databaseStore("fldp-relays") : memoryStore(),
+    fetch = (url, request) => globalThis.fetch(url, request),
+  }: { readonly store?: Store; readonly fetch?: Fetch } = {},
 ): Relay & { readonly hasNewKeys: boolean } {
-  return new Way(address, store);
+  return new Way(address, store, fetch);
 }

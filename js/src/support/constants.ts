@@ -87,6 +87,13 @@ export const LIMITS = {
   minLabels: 3,
 };
 
+/** The limit of each month on one origin, where a program wants limits that renew. */
+export const MONTH = {
+  maxEpsilon: 2,
+  minEta: 1,
+  maxAnswers: 100,
+};
+
 /** How often a request is repeated. */
 export const MAX_RETRIES = 5;
 

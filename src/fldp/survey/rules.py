@@ -342,7 +342,7 @@ def check_plain(repeat: str, oracle: Oracle, mistakes: MistakeList) -> None:
         mistakes.add(("collect", "repeat"), f"'once' ({why}), or the oracle one of plain LDP", repeat)
 
 
-def _origins(owner: str, name: str, value: object) -> list[str]:
+def check_origins(owner: str, name: str, value: object) -> list[str]:
     """Accept origins in the one form that browsers send, since another would never match."""
     if not isinstance(value, list) or not all(map(_is_origin, value)):
         raise fail(owner, name, "a list of origins in their usual form, such as https://example.org", value)
@@ -374,7 +374,7 @@ def _time(owner: str, name: str, value: Any) -> str | None:
 
 _COLLECT: dict[str, Constraint] = {
     "submit": one_of("open", "token", "ticket", "pass"),
-    "origins": _origins,
+    "origins": check_origins,
     "opens": _time,
     "closes": _time,
     "retention": one_of("raw", "tally"),

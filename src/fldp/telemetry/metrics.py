@@ -99,6 +99,7 @@ class AppMetrics(NamedTuple):
     metrics: Mapping[str, AppMetric]
     versions: Mapping[str, str] = {}  # pinned by an export; without one they follow from the rest
     source: str = ""  # what it was read from: TOML, or JSON
+    origins: tuple[str, ...] = ()  # of web pages that send directly
 
     def active(self, day: str) -> list[AppMetric]:
         """Return the metrics that are not expired."""
@@ -118,6 +119,7 @@ def metrics_of(fields: Mapping[str, Any], source: str = "") -> AppMetrics:
         {name: metric_of(name, table) for name, table in tables.items()},
         dict(fields.get("versions", {})),
         source or json_text(fields),
+        tuple(map(str, fields.get("origins", ()))),
     )
 
 
@@ -145,7 +147,9 @@ def fields_of(metrics: AppMetrics) -> dict[str, Any]:
     """Return metrics as the JSON that ``metrics_of`` reads, with all defaults."""
     fields = {key: getattr(metrics, key) for key in ("app", "collector", "relay", "period", "epsilon", "default")}
     tables = {name: _table(metric) for name, metric in metrics.metrics.items()}
-    return {"format": FORMAT, **{key: value for key, value in fields.items() if value != ""}, "metric": tables}
+    origins = {"origins": list(metrics.origins)} if metrics.origins else {}
+    stated = {key: value for key, value in fields.items() if value != ""}
+    return {"format": FORMAT, **stated, **origins, "metric": tables}
 
 
 def _table(metric: AppMetric) -> dict[str, Any]:

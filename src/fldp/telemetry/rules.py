@@ -18,14 +18,26 @@ from fldp.support.identifiers import SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_number, line, number, one_of
 from fldp.survey.mistakes import Mistake, SurveyError, located
 from fldp.survey.parsing import parse_fields, read_text
-from fldp.survey.rules import check_labels
+from fldp.survey.rules import check_labels, check_origins
 from fldp.survey.visible_text import check_labels_visible
 from fldp.telemetry.metrics import FORMAT, KINDS, MODES, NUMBERS, OTHER, PERIODS, UNSET, AppMetrics, metrics_of
 from fldp.telemetry.specification import REPEATS, cost, survey_name
 
 MAX_EPSILON, ADVISED_EPSILON, MAX_VALUES, MAX_WEIGHT = 2, 1, 200, 100
 ADVISED_LIFE = timedelta(days=366)
-_KEYS = ("format", "app", "collector", "relay", "period", "epsilon", "default", "metric", "versions", "surveys")
+_KEYS = (
+    "format",
+    "app",
+    "collector",
+    "relay",
+    "origins",
+    "period",
+    "epsilon",
+    "default",
+    "metric",
+    "versions",
+    "surveys",
+)
 _METRIC_KEYS = ("kind", "values", "edges", "take", "weight", "why", "owner", "expires")
 _NEEDED = ("format", "app", "collector", "epsilon", "metric")
 _FREE_TEXT = re.compile(r"[@/\\]|.{41}|(?:\S+\s+){4}")
@@ -250,6 +262,7 @@ _TOP: dict[str, Constraint] = {
     "app": SURVEY_NAME,
     "collector": _address,
     "relay": _address,
+    "origins": check_origins,
     "period": one_of(*PERIODS),
     "epsilon": number(0.01, MAX_EPSILON),
     "default": one_of(*MODES),

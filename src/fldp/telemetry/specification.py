@@ -4,7 +4,7 @@ A metric's survey names no topic, so its name is its topic: the surveys of a pro
 one must not look like another with changed labels.
 
 What decides the version is what a report can say and how it is drawn: the names, the labels, the period, the epsilon,
-and whether a relay is declared. Reason, owner, weight and expiry may change and keep it.
+whether a relay is declared, and which web pages may send. Reason, owner, weight and expiry may change and keep it.
 
 The rule of the mechanism belongs to the format ``fldp-metrics-1`` and never changes, so that all releases of a program
 ask the same survey. Attributes are drawn by LWR: what is kept bounds all their reports together while they stay the
@@ -71,7 +71,7 @@ def _oracle(epsilon: float, metric: AppMetric) -> Mapping[str, Json]:
 def _collect(metrics: AppMetrics) -> dict[str, Json]:
     rules: dict[str, Json] = {
         "submit": "open",
-        "origins": [],
+        "origins": list(metrics.origins),
         "opens": None,
         "closes": None,
         "retention": "raw",

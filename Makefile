@@ -72,7 +72,7 @@ release: $(READY) $(JS)  ## build what is published, twice, and try it where not
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/release.py $(ARGS)
 
 docs: $(READY)  ## build the documentation site, without a network: build/site
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html is the documentation; with search: $(BIN)/python -m http.server --directory build/site"
 
 javascript: $(READY) $(JS)  ## build the JavaScript client, and put it where the collector serves it from

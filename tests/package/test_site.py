@@ -21,8 +21,8 @@ KINDS = ["Start", "Tutorials", "How to", "Reference", "Explanations"]
 
 
 def built(folder):
-    """Build the site as ``make docs`` does: with --strict a dead link or anchor is an error."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    """Build the site as ``make docs`` does: a dead link or anchor is an error, unless --quiet hides it."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint acceptance bench figures release soak javascript screenshots surface vectors tables constraints clean needs
+.PHONY: help demo check test tests lint acceptance bench figures release soak docs javascript screenshots surface vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -70,6 +70,10 @@ soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector unde
 
 release: $(READY) $(JS)  ## build what is published, twice, and try it where nothing else is installed: dist/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/release.py $(ARGS)
+
+docs: $(READY)  ## build the documentation site, without a network: build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "build/site/index.html is the documentation; with search: $(BIN)/python -m http.server --directory build/site"
 
 javascript: $(READY) $(JS)  ## build the JavaScript client, and put it where the collector serves it from
 	@$(BIN)/python tools/shared_constants.py

@@ -1,12 +1,10 @@
 """LWR: its coins and laws by enumeration, what all reports of a person give away, and people whose values change."""
 
-import doctest
 import functools
 import json
 import math
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -459,9 +457,3 @@ def test_the_responder_is_audited_over_eight_days(tmp_path, forgets):
 
     found = audit_histories(survey.oracle, client=client, values=[0, 1], samples=20_000, confidence=0.9999, rng=1)
     assert found.holds is not forgets
-
-
-def test_the_document_is_true():
-    path = Path(__file__).parents[2] / "docs" / "lasting.md"
-    result = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert (result.attempted > 5, result.failed) == (True, 0)

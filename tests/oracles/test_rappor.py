@@ -1,6 +1,5 @@
 """RAPPOR: both epsilons exactly, the laws of both stages, the fit, and people who are asked again and again."""
 
-import doctest
 import json
 import math
 from fractions import Fraction
@@ -358,12 +357,6 @@ def test_the_shell(tmp_path, monkeypatch):
     assert "epsilon 8, however many they are" in " ".join(out.split())
     _, error = shell("verify", *oracle[:4], code=2)
     assert error == "fldp: the oracle rappor needs --epsilon-permanent\n"
-
-
-def test_the_document_is_true():
-    path = Path(__file__).parents[2] / "docs" / "rappor.md"
-    result = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert (result.attempted > 5, result.failed) == (True, 0)
 
 
 def steady(values):

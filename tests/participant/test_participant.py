@@ -1,10 +1,8 @@
-import doctest
 import inspect
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 from statistics import NormalDist
 
 import pytest
@@ -122,11 +120,3 @@ def test_bad_arguments():
         Participant(None)
     with pytest.raises(ParameterError, match=r"Participant: limits must be Limits, got 1.0"):
         Participant(MemoryStore(), limits=1.0)
-
-
-def test_the_document_is_true(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = Path(__file__).parents[2] / "docs" / "participant.md"
-    result = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert result.attempted > 5
-    assert result.failed == 0

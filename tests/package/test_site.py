@@ -1,0 +1,93 @@
+"""The documentation site: it builds without a complaint, has everything, and loads nothing from elsewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+import fldp
+from fldp.cli.catalogue import EXAMPLES
+from fldp.collector.config.settings import described
+from fldp.interface.operations import OPERATIONS
+
+ROOT = Path(__file__).parents[2]
+LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data"}
+KINDS = ["Start", "Tutorials", "How to", "Reference", "Explanations"]
+
+
+def built(folder):
+    """Build the site as ``make docs`` does: a dead link or anchor is an error, unless --quiet hides it."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+class Loaded(HTMLParser):
+    """What a page loads: scripts, pictures, style sheets and what they are linked by."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.addresses = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
+            self.addresses.append(given.get("href", ""))
+        elif tag in LOADS and LOADS[tag] in given:
+            self.addresses.append(given[LOADS[tag]])
+
+
+@pytest.mark.long
+def test_the_site_is_whole(tmp_path):
+    """One test, since building takes seconds and every worker would do it."""
+    built(tmp_path)
+    loads_nothing_from_elsewhere(tmp_path)
+    has_every_name_command_setting_and_route(tmp_path)
+    search_knows_every_page(tmp_path)
+
+
+def loads_nothing_from_elsewhere(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 60
+    for page in pages:
+        addresses = Loaded(page.read_text()).addresses
+        assert len(addresses) > 2
+        assert [each for each in addresses if re.match(r"(\w+:)?//", each)] == [], page.name
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(\w+:)?//|@import", sheet.read_text()), sheet.name
+
+
+def has_every_name_command_setting_and_route(site):
+    reference = {page.stem: page.read_text() for page in (site / "reference").glob("*.html")}
+    everything = "".join(reference.values())
+    assert [name for name in fldp.__all__ if f'id="fldp.{name}"' not in everything] == []
+    assert [words for words in EXAMPLES if f'id="{words.replace(" ", "-")}"' not in reference["shell"]] == []
+    assert [name for name, _, _ in described() if f"<code>--{name.replace('_', '-')}</code>" not in everything] == []
+    shown = re.sub(r"<[^>]+>", "", reference["http"])
+    assert [each.path for each in OPERATIONS if f"{each.method} {each.path}" not in shown] == []
+
+
+def search_knows_every_page(site):
+    index = (site / "search" / "search_index.json").read_text()
+    for page in site.rglob("*.html"):
+        name = page.relative_to(site).as_posix()
+        assert name == "404.html" or f'"location":"{name}"' in index, name
+
+
+def test_there_are_four_kinds_of_pages_and_a_beginning():
+    text = (ROOT / "mkdocs.yml").read_text()
+    assert [next(iter(part)) for part in yaml.safe_load(text)["nav"]] == KINDS
+
+
+def test_the_beginning_is_short_and_names_five_kinds_of_people():
+    """At 240 words a minute, what stands above the table takes at most half a minute and a bit."""
+    above, _, below = (ROOT / "docs" / "index.md").read_text().partition("## Where to begin")
+    assert len(above.split()) <= 150
+    assert len(re.findall(r"^\| [^|]*\*\*", below, re.M)) == 5

@@ -15,9 +15,11 @@ from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.revelations import ReportPart
+from fldp.oracles.base.strategy import TargetCells
 from fldp.oracles.plain.wave import MIN_CELLS
 from fldp.oracles.sampled.among_records import AmongRecords
 from fldp.oracles.sampled.sampled import Sampled
+from fldp.oracles.sampled.sampled_fakes import ViewFakes, view_fakes
 from fldp.oracles.sampled.views import Block
 from fldp.support.validation import fail
 
@@ -116,6 +118,10 @@ class SampledAnalysis(Analysis[Sampled]):
         largest = max(self.oracle.members, key=lambda member: member.domain_size)
         chosen = "fakes that spread over the views as chance would: each chooses what its report is about"
         return (chosen, *analysis(largest).blind())
+
+    def fakes_in(self, cells: TargetCells) -> ViewFakes | None:
+        """A fake chooses its view; the rarer that is, the more it counts."""
+        return view_fakes(self.oracle, cells, np.array([float(share) for share in self.public_view_shares()]))
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Chance alone decides how many reports are about each view."""

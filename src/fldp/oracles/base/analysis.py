@@ -359,6 +359,13 @@ class Analysis(Generic[O_co]):
         """Return the variance of ``weights @ estimates``."""
         return float(self.linear_covariance(weights[None], counts)[0, 0])
 
+    def largest_square(self, weights: Floats) -> float:
+        """Return the largest mean square of what a report adds to ``weights @ estimates``, over all senders."""
+        noise = self.pair_noise()
+        if noise is None:
+            raise self._unknown("pair_noise or largest_square")
+        return float((noise.each_variance(weights) + weights**2).max())
+
     @property
     def server_work(self) -> str:
         """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""

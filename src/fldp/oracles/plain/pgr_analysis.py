@@ -67,6 +67,12 @@ class PGRAnalysis(PureAnalysis[PGR]):
         chances = float(q) * counts.sum() + float(p - q) * hyperplane_sums(held, oracle.space)
         return np.asarray((worth * chances) @ worth.T - (weights * counts) @ weights.T)
 
+    def largest_square(self, weights: Floats) -> float:
+        squares = self.fakes_weighing(weights).worth ** 2
+        p, q = float(self.oracle.coin.p), float(self.oracle.coin.q)
+        named = hyperplane_sums(squares, self.oracle.space)[: self.oracle.domain_size]
+        return float((q * squares.sum() + (p - q) * named).max())
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         oracle, n = self.oracle, tally.n
         claim = "every point is as frequent as for some value"

@@ -62,6 +62,10 @@ class WaveAnalysis(Analysis[Wave]):
         """Return the diagonal of ``linear_covariance``."""
         return self.oracle.estimator.linear_variances(weights, counts)
 
+    def largest_square(self, weights: Floats) -> float:
+        estimator = self.oracle.estimator
+        return float(estimator.expected(estimator.worths(weights) ** 2).max())
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         oracle, n = self.oracle, tally.n
         p, q, inside = float(oracle.coin.p), float(oracle.coin.q), oracle.coin.inside

@@ -141,3 +141,38 @@ def test_public_knowledge_helps_where_it_is_right_and_does_no_harm_where_it_is_w
         fldp.postprocess(plain, "bayes", prior=[1.0])
     with pytest.raises(fldp.ParameterError, match="prior must be left out, unless the method is 'bayes', got 'clip'"):
         fldp.postprocess(plain, "clip", prior=right)
+
+
+@pytest.mark.parametrize("n", [100, 1000, 100_000])
+def test_sums_cover_whichever_values_are_chosen(n):
+    """Of 40 surveys 8 misses or more come in 8 of 10,000 where 5 % is true; counts lie in their own intervals."""
+    weights = 1 / np.arange(1, 401) ** 1.1
+    truth = np.random.default_rng(5).multinomial(n, weights / weights.sum())
+    oracle, sets = fldp.OUE(1.0, 400), {"top": range(50), "rarest": range(350, 400), "mixed": range(0, 400, 8)}
+    missed = dict.fromkeys(sets, 0)
+    for run in range(40):
+        shrunk = oracle.estimate(fldp.simulate(oracle, truth, rng=run), method="bayes")
+        for name, values in sets.items():
+            total = shrunk.sum(values)
+            low, high = total.interval(0.95)
+            assert low <= total.count <= high
+            missed[name] += not low <= truth[values].sum() <= high
+    assert max(missed.values()) < 8
+
+
+def test_posterior_draws_of_chosen_sums_would_not_cover():
+    """Why sums keep the error of the unbiased ones: values that somebody chose are not like all others."""
+    weights = 1 / np.arange(1, 1024) ** 1.1
+    truth = np.floor(200_000 * weights / weights.sum()).astype(np.int64)
+    oracle, covered = fldp.OUE(1.0, 1023), {"random": 0, "top": 0, "rarest": 0}
+    for run in range(20):
+        ((_, found),) = oracle.estimate(fldp.simulate(oracle, truth, rng=run)).shrunk.parts
+        spread = found.shares @ found.grid**2 - (found.shares @ found.grid) ** 2
+        variances = spread[found.noise.bins[0]]
+        sets = {"top": np.arange(100), "rarest": np.arange(923, 1023)}
+        sets["random"] = np.random.default_rng(run).choice(1023, 100, replace=False)
+        for name, values in sets.items():
+            error = abs(found.means[values].sum() - truth[values].sum())
+            covered[name] += error <= 1.96 * np.sqrt(variances[values].sum())
+    assert covered["random"] >= 14
+    assert covered["top"] + covered["rarest"] <= 8

@@ -1,9 +1,10 @@
 """The commands about poisoning: test reports for fakes, and measure what fakes achieve."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fldp.data.reports import Reports, Tally
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.privacy import Findings, Recovered
+    from fldp.privacy.honesty.attack_study import AttackOutcome
     from fldp.survey.question import Question
 
 
@@ -90,7 +92,10 @@ def poisoning(
     targets: Annotated[
         int | None, typer.Option(help="How many values the fakes promote, drawn at random; 5 by default.")
     ] = None,
-    target: Annotated[list[str] | None, typer.Option(help="Promote this value instead; may be given again.")] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(help="Promote this value instead, of several questions NAME=ANSWER; may be given again."),
+    ] = None,
     users: Annotated[int, typer.Option(help="How many users there are, fakes included.")] = 50_000,
     share: Annotated[float, typer.Option(help="The share of fakes.")] = 0.05,
     candidates: Candidates = None,
@@ -100,32 +105,69 @@ def poisoning(
     subject: "Subject | None" = None,
 ) -> None:
     """Measure what fake users achieve on an oracle, or on every one, and which tests see them."""
-    import numpy as np
-
     from fldp.presentation import poisoning as poisoning_view
     from fldp.presentation import tables
-    from fldp.privacy.honesty.attack_study import outcomes
-    from fldp.survey.question import Question
 
     check_plot(plot)
     about = _named(subject, candidates)
-    oracles = [about.listed] if about else _every(epsilon, domain)
+    setting = {"users": users, "share": share, "rng": seed}
+    if about and _is_of_records(about):
+        attacked, counted = _on_records(about, targets, target, setting), 1
+    else:
+        attacked = _on_values(about, (epsilon, domain), (targets, target), setting)
+        counted = len(attacked[0])
+    names, attacks = attacked
+    if as_json:
+        typer.echo(poisoning_view.as_json(attacks, names))
+    else:
+        tables.show(poisoning_view.outcome_table(attacks), f"Targets: {', '.join(map(str, names))}.")
+    if plot is not None:
+        poisoning_view.save_picture(attacks, counted, plot)
+        note(f"saved {plot}")
+
+
+def _on_values(
+    about: "Subject | None",
+    sizes: tuple[float | None, int | None],
+    asked: tuple[int | None, list[str] | None],
+    setting: "dict[str, Any]",
+) -> "tuple[Sequence[int | str], list[AttackOutcome]]":
+    """Attack one oracle over values, or all of them; return the targets and what was achieved."""
+    import numpy as np
+
+    from fldp.privacy.honesty.attack_study import outcomes
+    from fldp.survey.question import Question
+
+    oracles = [about.listed] if about else _every(*sizes)
     question = about.question if about else Question(oracles[0])
-    values = _targets(question, oracles[0].domain_size, targets, target, seed)
-    names = [question.label(value) for value in values]
+    values = _targets(question, oracles[0].domain_size, *asked, setting["rng"])
     with progress("attacking", 4 * len(oracles)) as advance:
         attacks = [
-            outcome
-            for oracle in oracles
-            for outcome in outcomes(oracle, np.array(values), users=users, share=share, rng=seed, progress=advance)
+            outcome for oracle in oracles for outcome in outcomes(oracle, np.array(values), **setting, progress=advance)
         ]
-    if as_json:
-        typer.echo(poisoning_view.as_json(attacks, names if question.labels else values))
-    else:
-        tables.show(poisoning_view.outcome_table(attacks), f"Targets: {', '.join(names)}.")
-    if plot is not None:
-        poisoning_view.save_picture(attacks, len(values), plot)
-        note(f"saved {plot}")
+    return [question.label(value) for value in values] if question.labels else values, attacks
+
+
+def _is_of_records(subject: "Subject") -> bool:
+    from fldp.oracles.base.analysis import analysis
+
+    return analysis(subject.oracle).answers is not None
+
+
+def _on_records(
+    about: "Subject", targets: int | None, target: list[str] | None, setting: "dict[str, Any]"
+) -> "tuple[Sequence[int | str], list[AttackOutcome]]":
+    """Attack cells of a table of several questions: those named, or the first one of the rarest view."""
+    from fldp.cli.questions import TargetNames
+    from fldp.privacy.honesty.record_attack_study import rarest_cell, record_outcomes
+
+    if targets is not None:
+        raise ParameterError("fldp: --targets is for one question; of several, name a cell: --target NAME=ANSWER")
+    names = TargetNames.of(about)
+    cells = names.cells(target) if target else rarest_cell(names.oracle)
+    with progress("attacking", 4) as advance:
+        attacks = list(record_outcomes(names.oracle, cells, **setting, progress=advance))
+    return names.told(cells), attacks
 
 
 def _named(subject: "Subject | None", candidates: str | None) -> "Subject | None":

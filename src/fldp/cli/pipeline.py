@@ -23,6 +23,7 @@ from fldp.cli.options import (
     takes_oracle,
 )
 from fldp.cli.oracle_options import OracleCommand
+from fldp.cli.prior import PriorFile, processed, refuse_prior
 from fldp.cli.questions import AllPairs, Crossed, OneQuestion, Repaired, record_encoder, refuse_alone, show_tables
 from fldp.cli.shell import app
 from fldp.errors import FldpError, ParameterError
@@ -169,6 +170,7 @@ def estimate(
     post: Annotated[
         str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex, bayes; a number: monotone.")
     ] = None,
+    prior: PriorFile = None,
     anytime: Anytime = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
@@ -199,10 +201,12 @@ def estimate(
     several, asked = about.tables(source), (mean, quantile or (), cdf or (), share)
     one = several[question] if several is not None and question else None
     if isinstance(one, Number) and not consistent:
+        refuse_prior(prior)
         show_number(one, asked, level, as_json=as_json, as_csv=as_csv)
         _save_plot(one, plot, level, top)
         return
     if several is not None:
+        refuse_prior(prior)
         refuse_figures(asked)
         form = "json" if as_json else "csv" if as_csv else "text"
         chosen = {"question": question, "cross": cross, "associations": associations, "consistent": consistent}
@@ -212,10 +216,7 @@ def estimate(
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     with progress("estimating", None):
         result = about.estimate(source, method=method, **options)
-    if post:
-        from fldp.data.postprocess import postprocess
-
-        result = postprocess(result, post)
+    result = processed(result, post or (method if prior else None), prior, about.question)
     if isinstance(result, Number):
         show_number(result, asked, level, as_json=as_json, as_csv=as_csv)
         _save_plot(result, plot, level, top)

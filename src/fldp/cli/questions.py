@@ -1,5 +1,7 @@
 """What commands do for surveys of several questions: their options, and what they print."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,9 @@ from fldp.errors import ParameterError
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
+    from fldp.oracles.sampled.sampled import Sampled
     from fldp.oracles.sampled.tables import Tables
+    from fldp.survey.questions import SurveyQuestion
     from fldp.wire.record_cells import Answers, RecordEncoder
 
 OneQuestion = Annotated[str | None, typer.Option("--question", help="Several questions: this one alone.")]
@@ -39,6 +43,43 @@ def record_encoder(subject: "Subject", unknown: str) -> "RecordEncoder | None":
         return next(each.name for each in asked.questions if each.value(answers.get(each.name)) is None)
 
     return RecordEncoder(asked.value, bad, tuple(each.name for each in asked.questions), unknown)
+
+
+@dataclass(frozen=True)
+class TargetNames:
+    """The questions and answers that fakes may promote, by name."""
+
+    oracle: "Sampled"
+    questions: "tuple[SurveyQuestion, ...]"
+
+    @classmethod
+    def of(cls, subject: "Subject") -> "TargetNames":
+        """Return those of a survey; of an oracle, and of a survey of one number, questions have numbers for names."""
+        from fldp.oracles.sampled.sampled import of_questions
+        from fldp.survey.questions import SurveyQuestion
+
+        oracle = of_questions("fldp", subject.oracle)
+        number = subject.survey.number if subject.survey else None
+        plain = (SurveyQuestion(str(a), "", size, number=number) for a, size in enumerate(oracle.answers))
+        return cls(oracle, (subject.survey and subject.survey.questions) or tuple(plain))
+
+    def cells(self, targets: list[str]) -> dict[int, list[int]]:
+        """Return the cells of targets such as ``os=mac``: several answers to a question, and several questions."""
+        cells: dict[int, list[int]] = {}
+        for text in targets:
+            name, _, answer = text.rpartition("=") if len(self.questions) > 1 or "=" in text else ("0", "", text)
+            place = next((k for k, question in enumerate(self.questions) if question.name == name), None)
+            value = None if place is None else self.questions[place].value(answer)
+            if place is None or value is None:
+                known = ", ".join(question.name for question in self.questions)
+                raise ParameterError(f"fldp: --target must be NAME=ANSWER of the questions {known}, got {text!r}")
+            cells.setdefault(place, []).append(value)
+        return {place: sorted(set(values)) for place, values in sorted(cells.items())}
+
+    def told(self, cells: Mapping[int, Sequence[int]]) -> list[str]:
+        """Return targets in words, as they are given."""
+        asked = [(self.questions[place], value) for place, values in cells.items() for value in values]
+        return [f"{each.name}={(each.all_labels or range(each.size))[value]}" for each, value in asked]
 
 
 def refuse_alone(question: str | None, cross: tuple[str, str] | None, associations: bool, consistent: bool) -> None:

@@ -51,10 +51,12 @@ class Total:
     n: int | None = None
     estimate: "Estimate | None" = field(default=None, repr=False, compare=False)  # that it is a sum of
     values: int = field(default=1, repr=False, compare=False)
+    widened: bool = field(default=False, repr=False, compare=False)  # to the count, which it could lack
 
     def interval(self, level: float = 0.95, *, anytime: int | None = None) -> tuple[float, float]:
         """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].
 
+        Of empirical Bayes, that one is widened where it lacks the count itself.
         With ``anytime``, a planned number of reports, it holds at every look, as that of ``Estimate`` does.
         """
         if anytime is not None:
@@ -62,7 +64,8 @@ class Total:
             return self.count - half, self.count + half
         if self.original is not None:
             low, high = np.clip(self.original.interval(level), 0, self.n)
-            return float(low), float(high)
+            ends = (float(low), float(high), *((self.count,) if self.widened else ()))
+            return min(ends), max(ends)
         reach = z_score(level) * self.stderr
         return self.count - reach, self.count + reach
 
@@ -225,7 +228,8 @@ class Estimate(FramedAtLevel, Displayed):
         members[picked] = True
         if self.original is not None:
             plain = self.original.sum(values)
-            return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
+            count, shrunk = float(self.counts[members].sum()), self.basis.posterior is not None
+            return Total(count, plain.stderr, plain, self.n, widened=shrunk)
         known = self._settle(members)
         plugged = self._plausible()
         options = {**self.options, **self.basis.context}

@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
 from fldp.presentation.figure_style import Look, above, named, titled
 from fldp.presentation.plot import INK, Axes, Figure, grid, save
 from fldp.privacy.honesty.attack_study import AttackOutcome
@@ -18,7 +18,7 @@ _SHARES = np.linspace(0, 0.1, 11)
 _FAR = 8  # times the median: what gains more would hide all others
 
 
-def name(oracle: FrequencyOracle) -> str:
+def name(oracle: Oracle) -> str:
     """Return the name of an oracle in a row.
 
     >>> import fldp
@@ -91,17 +91,18 @@ def picture(outcomes: list[AttackOutcome], targets: int) -> Figure:
     _worths(every[-1], outcomes)
     for axes in every[len(kinds) : -1]:
         axes.set_axis_off()
-    sizes = {outcome.oracle.domain_size for outcome in outcomes}
-    what = f"{targets} targets of {max(sizes):,} values, epsilon {outcomes[0].oracle.epsilon:g}"
+    sizes = {analysis(outcome.oracle).domain_size or 0 for outcome in outcomes}
+    aims = f"{targets} targets of {max(sizes):,} values" if max(sizes) else "cells of a table"
+    what = f"{aims}, epsilon {outcomes[0].oracle.epsilon:g}"
     titled(drawn, f"What fake users add to the estimates of their targets: {what}; rings: measured")
     return drawn
 
 
-def _is_among_strings(oracle: FrequencyOracle) -> bool:
+def _is_among_strings(oracle: Oracle) -> bool:
     return analysis(oracle).candidates is not None
 
 
-_KINDS: dict[str, Callable[[FrequencyOracle], bool]] = {
+_KINDS: dict[str, Callable[[Oracle], bool]] = {
     "Plain LDP: maximal gain": lambda oracle: analysis(oracle).promise[0] == "LDP" and not _is_among_strings(oracle),
     "Other promises: maximal gain": lambda oracle: analysis(oracle).promise[0] != "LDP",
     "Strings: maximal gain": _is_among_strings,

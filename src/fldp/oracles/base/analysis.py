@@ -33,7 +33,7 @@ from fldp.oracles.base.oracle import Law, Oracle, Public
 from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.revelations import ParityLeak, ReportPart
-from fldp.oracles.base.strategy import Strategy, Targets
+from fldp.oracles.base.strategy import Strategy, TargetCells, Targets, times
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import integer
@@ -268,7 +268,16 @@ class Analysis(Generic[O_co]):
 
     def fakes(self, targets: Targets) -> Strategy | None:
         """Return what fakes that promote these values send, and what that is worth; None if it is not known."""
-        del targets
+        return self.fakes_weighing(times(targets, self._listed.domain_size).astype(np.float64))
+
+    def fakes_weighing(self, weights: Floats) -> Strategy | None:
+        """Return the same for a sum of estimates in which each value has a weight; None if it is not known."""
+        del weights
+        return None
+
+    def fakes_in(self, cells: TargetCells) -> Strategy | None:
+        """Return the same for cells of a table, where values are records; None if it is not known."""
+        del cells
         return None
 
     def fakes_among(self, marks: Fingerprints, targets: Targets) -> Strategy | None:
@@ -349,6 +358,13 @@ class Analysis(Generic[O_co]):
     def linear_variance(self, weights: Floats, counts: Floats) -> float:
         """Return the variance of ``weights @ estimates``."""
         return float(self.linear_covariance(weights[None], counts)[0, 0])
+
+    def largest_square(self, weights: Floats) -> float:
+        """Return the largest mean square of what a report adds to ``weights @ estimates``, over all senders."""
+        noise = self.pair_noise()
+        if noise is None:
+            raise self._unknown("pair_noise or largest_square")
+        return float((noise.each_variance(weights) + weights**2).max())
 
     @property
     def server_work(self) -> str:

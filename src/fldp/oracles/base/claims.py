@@ -56,6 +56,21 @@ class SumClaim(NamedTuple):
     most: tuple[float, float]
 
 
+class SumsClaim(NamedTuple):
+    """Many sums of ``n`` independent terms of mean 0, each term with at most this mean square.
+
+    ``most`` is how far above 0 a term of each sum can be, and how far below.
+    """
+
+    test: str
+    claim: str
+    sums: Floats
+    n: int
+    squares: Floats
+    most: tuple[Floats, Floats]
+    name: Callable[[int], str]
+
+
 class ChanceClaim(NamedTuple):
     """The worst that was seen, and a bound on its probability."""
 
@@ -65,7 +80,7 @@ class ChanceClaim(NamedTuple):
     p_value: float
 
 
-Claim = CellClaim | TotalClaim | SumClaim | ChanceClaim
+Claim = CellClaim | TotalClaim | SumClaim | SumsClaim | ChanceClaim
 
 
 def supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: float | Floats) -> CellClaim:

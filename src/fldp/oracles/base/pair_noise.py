@@ -43,6 +43,16 @@ class PairNoise(NamedTuple):
             + (self.own - self.other) * (squares @ counts)
         )
 
+    def each_variance(self, weights: Floats) -> Floats:
+        """Return the variance of ``weights @ estimates`` of one report, for each value that its sender may hold."""
+        total, squares = float(weights.sum()), weights**2
+        return np.asarray(
+            self.others * total**2
+            + (self.other - self.others) * float(squares.sum())
+            + 2 * (self.own_other - self.others) * (weights * total - squares)
+            + (self.own - self.other) * squares
+        )
+
     def spread(self, size: int) -> float:
         """Return the variance of one share at uniform shares of ``size`` values, off the direction of their sum.
 

@@ -10,6 +10,7 @@ of a report, and hands them to the strategy for that kind.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import Supports, SupportsByKind
 
 Targets = NDArray[np.int64]
+TargetCells = Mapping[int, Sequence[int]]  # of a table: the answers that count, by question
 Generator = np.random.Generator
 _SAME = 1e-12  # relative: worths that differ by less are equal up to rounding
 
@@ -83,10 +85,15 @@ def supports_worth(oracle: FrequencyOracle, targets: Targets) -> tuple[Floats, f
     >>> [np.round(part, 3) for part in supports_worth(fldp.GRR(1.0, 3), np.array([2]))]
     [array([0.   , 0.   , 2.746]), np.float64(-0.582)]
     """
+    return weighed_supports(oracle, times(targets, oracle.domain_size).astype(np.float64))
+
+
+def weighed_supports(oracle: FrequencyOracle, wanted: Floats) -> tuple[Floats, float]:
+    """Return the same where each value counts for a number of its own, which may be negative."""
     estimator = oracle.estimator
     assert isinstance(estimator, Supports | SupportsByKind)
     _, q, gap = estimator.chances
-    weights = times(targets, oracle.domain_size) / gap
+    weights = wanted / gap
     return weights, -float(weights @ q)
 
 

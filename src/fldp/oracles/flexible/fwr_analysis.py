@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any
 
@@ -19,7 +20,7 @@ from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.strategy import Generator, Strategy, Targets
+from fldp.oracles.base.strategy import Generator, Strategy, Targets, largest
 from fldp.oracles.flexible.fwr import FWR, HRR
 from fldp.oracles.flexible.lwr import LWR
 from fldp.oracles.flexible.walsh import agreeing
@@ -30,6 +31,7 @@ from fldp.support.validation import fail
 _MAX_PUBLICS = 1 << 12
 
 
+_MAX_TRIED, _TRIED = 1 << 16, 1 << 20  # masks that fakes try; values under masks at a time
 _DRAWS = 1 << 14  # draws of masks, where there are too many to enumerate
 
 
@@ -43,6 +45,10 @@ class ParityStrategy(Strategy):
     @property
     def _items(self) -> NDArray[Any]:
         return np.asarray(self.oracle.parities.items[self.targets])
+
+    @property
+    def _weights(self) -> Floats:
+        return np.ones(len(self.targets))
 
     def best(self) -> float:
         return len(self.targets) * sum(self._worth)
@@ -60,7 +66,8 @@ class ParityStrategy(Strategy):
         return _masked(self.oracle, masks, _codes(masks, self._items[None, :1])[:, 0])
 
     def blind_mean(self) -> float:
-        return float((1 - self.oracle.estimator.noise.weight) * len(self.targets) / self.oracle.parities.rows)
+        share = (1 - self.oracle.estimator.noise.weight) / self.oracle.parities.rows
+        return float(share * self._weights.sum())
 
     def blind(self, count: int, generator: Generator) -> Array:
         """Draw uniform masks and symbols, and the leak of a random item, since not every leak is possible."""
@@ -85,10 +92,10 @@ class ParityStrategy(Strategy):
         """Return the worth of each choice of parities under these masks."""
         codes, K = _codes(masks, self._items[None]), 1 << self.oracle.parities.leaks
         full = np.zeros((len(masks), 1 << self.oracle.parities.masks))
-        np.add.at(full, (np.arange(len(masks))[:, None], codes), 1.0)
+        np.add.at(full, (np.arange(len(masks))[:, None], codes), self._weights)
         leak = np.tile(full.reshape(len(masks), -1, K).sum(axis=1), 1 << self.oracle.parities.bits)
         both, alone, base = self._worth
-        score = both * full + alone * leak + base * len(self.targets)
+        score = both * full + alone * leak + base * float(self._weights.sum())
         for chosen in range(1, K):  # where leaked masks cancel out, so must their parities
             cancel = (
                 np.bitwise_xor.reduce(np.where(chosen >> np.arange(self.oracle.parities.masks) & 1, masks, 0), axis=1)
@@ -97,6 +104,42 @@ class ParityStrategy(Strategy):
             odd = np.bitwise_count(np.arange(1 << self.oracle.parities.masks) & chosen) & 1 == 1
             score[np.ix_(cancel, odd)] = -np.inf
         return score
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedParityStrategy(ParityStrategy):
+    """The best masks and parities where every value has a weight, by trying all of them."""
+
+    weights: Floats
+
+    @property
+    def _weights(self) -> Floats:
+        return self.weights
+
+    @cached_property
+    def _every(self) -> tuple[NDArray[np.int64], Floats]:
+        """All masks, and the worth of each choice of parities under them."""
+        masks = all_masks(self.oracle)
+        step = max(1, _TRIED // len(self.weights))
+        parts = [self._scores(masks[k : k + step]) for k in range(0, len(masks), step)]
+        return masks, np.concatenate(parts)
+
+    def best(self) -> float:
+        return float(self._every[1].max())
+
+    def craft(self, count: int, generator: Generator) -> Array:
+        masks, scores = self._every
+        chosen = generator.choice(largest(scores.reshape(-1)), count)
+        return _masked(self.oracle, masks[chosen // scores.shape[1]], chosen % scores.shape[1])
+
+    def best_on_average(self) -> float:
+        return float(self._every[1].max(axis=1).mean())
+
+
+def all_masks(oracle: FWR | HRR | LWR) -> NDArray[np.int64]:
+    """Return all choices of masks, a row each."""
+    rows, masks = oracle.parities.rows, oracle.parities.masks
+    return np.stack([np.arange(rows**masks) // rows**j % rows for j in range(masks)], axis=1)
 
 
 def _some_masks(oracle: FWR | HRR | LWR) -> NDArray[np.int64]:
@@ -241,6 +284,12 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR | LWR]):
 
     def fakes(self, targets: Targets) -> ParityStrategy:
         return ParityStrategy(self.oracle, targets)
+
+    def fakes_weighing(self, weights: Floats) -> WeighedParityStrategy | None:
+        """Masks are tried one by one, so there must not be too many."""
+        if self.oracle.parities.rows**self.oracle.parities.masks > _MAX_TRIED:
+            return None
+        return WeighedParityStrategy(self.oracle, np.arange(len(weights)), weights)
 
     def identified(self) -> list[float] | None:
         """If all items are in use, the masks of the leak are uniform vectors."""

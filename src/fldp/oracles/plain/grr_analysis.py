@@ -10,7 +10,7 @@ from fldp.oracles.base.claims import NAMED
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.strategy import Targets, supports_worth
+from fldp.oracles.base.strategy import weighed_supports
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
 from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.oracles.plain.grr import GRR, RR
@@ -59,6 +59,6 @@ class GRRAnalysis(PureAnalysis[GRR | RR]):
     def blind(self) -> tuple[str, ...]:
         return (NAMED,)
 
-    def fakes(self, targets: Targets) -> Symbols:
-        weights, constant = supports_worth(self.oracle, targets)
-        return Symbols(weights + constant, self.oracle.report_format.dtype)
+    def fakes_weighing(self, weights: Floats) -> Symbols:
+        worth, constant = weighed_supports(self.oracle, weights)
+        return Symbols(worth + constant, self.oracle.report_format.dtype)

@@ -12,7 +12,6 @@ from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import UNUSED, CellClaim, Claim, supports
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
 from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.oracles.plain.pgr import PGR
@@ -68,6 +67,12 @@ class PGRAnalysis(PureAnalysis[PGR]):
         chances = float(q) * counts.sum() + float(p - q) * hyperplane_sums(held, oracle.space)
         return np.asarray((worth * chances) @ worth.T - (weights * counts) @ weights.T)
 
+    def largest_square(self, weights: Floats) -> float:
+        squares = self.fakes_weighing(weights).worth ** 2
+        p, q = float(self.oracle.coin.p), float(self.oracle.coin.q)
+        named = hyperplane_sums(squares, self.oracle.space)[: self.oracle.domain_size]
+        return float((q * squares.sum() + (p - q) * named).max())
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         oracle, n = self.oracle, tally.n
         claim = "every point is as frequent as for some value"
@@ -80,8 +85,8 @@ class PGRAnalysis(PureAnalysis[PGR]):
         if idle.size:
             yield CellClaim("unused points", UNUSED, idle, n, noise, noise, name)
 
-    def fakes(self, targets: Targets) -> Symbols:
-        oracle = self.oracle
-        supported = hyperplane_sums(times(targets, oracle.space.size), oracle.space)
-        worth = (supported - len(targets) * float(oracle.estimator.q)) / float(oracle.estimator.p - oracle.estimator.q)
-        return Symbols(np.asarray(worth, np.float64), oracle.report_format.dtype)
+    def fakes_weighing(self, weights: Floats) -> Symbols:
+        oracle, q = self.oracle, float(self.oracle.estimator.q)
+        supported = hyperplane_sums(np.pad(weights, (0, oracle.space.size - len(weights))), oracle.space)
+        worth = (supported - float(weights.sum()) * q) / float(oracle.estimator.p - oracle.estimator.q)
+        return Symbols(worth, oracle.report_format.dtype)

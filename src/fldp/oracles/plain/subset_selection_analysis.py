@@ -16,7 +16,7 @@ from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.pair_noise import PairNoise
-from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
+from fldp.oracles.base.strategy import Generator, Strategy, weighed_supports
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_together
 from fldp.oracles.plain.subset_selection import SS
 from fldp.randomness.coins import BITS
@@ -100,8 +100,8 @@ class SSAnalysis(PureAnalysis[SS]):
         both = supported_together(oracle.domain_size, data, values, supported)
         return _together(oracle, tally.n, both, values, joint)
 
-    def fakes(self, targets: Targets) -> Subsets:
-        return Subsets(*supports_worth(self.oracle, targets), self.oracle.size, self.oracle.report_format.dtype)
+    def fakes_weighing(self, weights: Floats) -> Subsets:
+        return Subsets(*weighed_supports(self.oracle, weights), self.oracle.size, self.oracle.report_format.dtype)
 
 
 def _together(oracle: SS, n: int, both: Floats, values: NDArray[np.int64], joint: tuple[float, float]) -> Scores:

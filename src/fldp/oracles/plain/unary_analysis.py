@@ -16,7 +16,7 @@ from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.strategy import Targets, supports_worth
+from fldp.oracles.base.strategy import Targets, weighed_supports
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
 from fldp.oracles.plain.unary import OUE, SUE
 
@@ -91,8 +91,8 @@ class UnaryAnalysis(PureAnalysis[SUE | OUE]):
         shares[targets] = 1.0
         return np.asarray((shares - q) / (p - q))
 
-    def fakes(self, targets: Targets) -> BitStrategy:
-        return BitStrategy(*supports_worth(self.oracle, targets), *self.oracle.estimator.chances[:2])
+    def fakes_weighing(self, weights: Floats) -> BitStrategy:
+        return BitStrategy(*weighed_supports(self.oracle, weights), *self.oracle.estimator.chances[:2])
 
 
 def weight_law(size: int, p: float, q: float) -> Floats:

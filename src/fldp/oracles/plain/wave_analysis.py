@@ -11,7 +11,6 @@ from fldp.oracles.base.analysis import Analysis, analyses
 from fldp.oracles.base.claims import CellClaim, Claim, supports
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.oracles.plain.wave import MIN_CELLS, Wave, nearest_widths
 
@@ -63,6 +62,10 @@ class WaveAnalysis(Analysis[Wave]):
         """Return the diagonal of ``linear_covariance``."""
         return self.oracle.estimator.linear_variances(weights, counts)
 
+    def largest_square(self, weights: Floats) -> float:
+        estimator = self.oracle.estimator
+        return float(estimator.expected(estimator.worths(weights) ** 2).max())
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         oracle, n = self.oracle, tally.n
         p, q, inside = float(oracle.coin.p), float(oracle.coin.q), oracle.coin.inside
@@ -74,6 +77,5 @@ class WaveAnalysis(Analysis[Wave]):
         sums = np.concatenate([[0], np.cumsum(tally.state)])
         yield supports(sums[places + inside] - sums[places], n, inside * q + shared * (p - q), inside * p)
 
-    def fakes(self, targets: Targets) -> Symbols:
-        wanted = times(targets, self.oracle.domain_size).astype(np.float64)
-        return Symbols(self.oracle.estimator.worths(wanted), self.oracle.report_format.dtype)
+    def fakes_weighing(self, weights: Floats) -> Symbols:
+        return Symbols(self.oracle.estimator.worths(weights), self.oracle.report_format.dtype)

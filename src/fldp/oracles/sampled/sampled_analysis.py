@@ -11,13 +11,17 @@ from numpy.typing import ArrayLike
 
 from fldp.data.reports import Array, Tally
 from fldp.errors import ParameterError
+from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.revelations import ReportPart
+from fldp.oracles.base.strategy import TargetCells
 from fldp.oracles.plain.wave import MIN_CELLS
+from fldp.oracles.sampled.agreement import agreement
 from fldp.oracles.sampled.among_records import AmongRecords
 from fldp.oracles.sampled.sampled import Sampled
+from fldp.oracles.sampled.sampled_fakes import ViewFakes, view_fakes
 from fldp.oracles.sampled.views import Block
 from fldp.support.validation import fail
 
@@ -107,6 +111,10 @@ class SampledAnalysis(Analysis[Sampled]):
         words = [-(-(end << 64) // total) for end in ends]
         return [Fraction(stop - start, 1 << 64) for start, stop in pairwise(words)]
 
+    @property
+    def _view_shares(self) -> Floats:
+        return np.array([float(share) for share in self.public_view_shares()])
+
     def about(self, question: int) -> Fraction:
         """Return how likely a report is about a question at all."""
         shares = zip(self.oracle.seen, self.public_view_shares(), strict=True)
@@ -117,20 +125,23 @@ class SampledAnalysis(Analysis[Sampled]):
         chosen = "fakes that spread over the views as chance would: each chooses what its report is about"
         return (chosen, *analysis(largest).blind())
 
+    def fakes_in(self, cells: TargetCells) -> ViewFakes | None:
+        """A fake chooses its view; the rarer that is, the more it counts."""
+        return view_fakes(self.oracle, cells, self._view_shares)
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
-        """Chance alone decides how many reports are about each view."""
-        shares = np.array([float(share) for share in self.public_view_shares()])
-        name = lambda view: f"view {_named(self.oracle.entries[view])}"  # noqa: E731
+        """Chance alone decides how many reports are about each view, and views agree about their questions."""
+        shares = self._view_shares
+        name = lambda view: f"view {self.oracle.seen[view].label}"  # noqa: E731
         claim = "chance alone decides how many reports are about each view"
         yield CellClaim("views", claim, np.array(self.oracle.people(tally)), tally.n, shares, shares, name)
+        agreed = agreement(self.oracle, tally, shares)
+        if agreed is not None:
+            yield agreed
 
     def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the views that reports are about."""
         for view, inside in enumerate(self.oracle.split(tally)):
             if inside.n:
                 reports = None if data is None else self.oracle.tagged.reports_in(view, data)
-                yield ReportPart(f"view {_named(self.oracle.entries[view])}", inside, reports)
-
-
-def _named(entry: list[str | int]) -> str:
-    return " ".join(map(str, entry)) if isinstance(entry[0], str) else " x ".join(map(str, entry))
+                yield ReportPart(f"view {self.oracle.seen[view].label}", inside, reports)

@@ -66,6 +66,11 @@ class RecordView(ABC):
     def entry(self) -> Entry:
         """The view in a description."""
 
+    @property
+    def label(self) -> str:
+        """The view in words: its questions, or the kind of view and its numbers."""
+        return (" " if self.kind else " x ").join(map(str, self.entry))
+
     @abstractmethod
     def values(self, digits: Digits) -> Digits:
         """Return the view's value of records, given a row of digits for each."""

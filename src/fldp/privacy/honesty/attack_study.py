@@ -11,6 +11,7 @@ from fldp import oracles
 from fldp.data.reports import Reports
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.strings.bloom_model import MAX_FITTED
 from fldp.privacy.honesty import integrity
@@ -27,7 +28,7 @@ class AttackOutcome:
     Gains are shares of all users. ``stderr`` covers the noise of the honest users and of the fakes.
     """
 
-    oracle: FrequencyOracle
+    oracle: Oracle
     attack: str
     tickets: bool
     share: float
@@ -115,9 +116,7 @@ def outcomes(
     >>> [(one.attack, round(one.leverage, 2)) for one in found]
     [('maximal-gain', 4.49), ('random-item', 1.0), ('random-report', 0.25)]
     """
-    fakes = round(integer(1, 1 << 30)("poison", "users", users) * fraction("poison", "share", share))
-    if not 0 < fakes < users:
-        raise fail("poison", "share", f"one of some fakes and some others among {users:,} users", share)
+    fakes = fakes_among(users, share)
     counts = zipf(users - fakes, oracle.domain_size)
     stream = Stream(rng).child(oracle.name)
     honest = oracle.privatize(np.repeat(np.arange(oracle.domain_size), counts), rng=stream)
@@ -126,6 +125,14 @@ def outcomes(
         fake = poison(oracle, targets, fakes, attack=attack, tickets=tickets, rng=stream.child(attack, int(tickets)))
         yield _outcome(oracle, (honest, fake), targets, counts, (attack, tickets))
         progress(1)
+
+
+def fakes_among(users: int, share: float) -> int:
+    """Return how many of these users are fakes: some, and not all."""
+    fakes = round(int(integer(1, 1 << 30)("poison", "users", users)) * float(fraction("poison", "share", share)))
+    if not 0 < fakes < users:
+        raise fail("poison", "share", f"one of some fakes and some others among {users:,} users", share)
+    return fakes
 
 
 def _outcome(

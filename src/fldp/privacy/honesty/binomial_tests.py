@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.numerics.types import Floats
-from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, SumClaim, TotalClaim
+from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, SumClaim, SumsClaim, TotalClaim
 
 _STEPS = 200  # steps of a bisection
 
@@ -140,6 +140,21 @@ def judge_sum(
     return IntegrityFinding(test, claim, f"in all: {plain(total)}, {plain(n)} expected", p_value)
 
 
+def judge_sums(claim: SumsClaim) -> IntegrityFinding:
+    """Judge many sums of independent terms of mean 0; each has two tails, by the bound of Bennett."""
+    tails = [
+        bennett(side * claim.sums, claim.n, claim.squares, most) for side, most in zip((1, -1), claim.most, strict=True)
+    ]
+    logs = np.minimum(*tails)
+    return worst_sum(claim, int(np.argmin(logs)), 2 * len(logs) * math.exp(float(logs.min())))
+
+
+def worst_sum(claim: SumsClaim, cell: int, p_value: float) -> IntegrityFinding:
+    """Return the finding of the sum that fits worst, in words."""
+    told = f"{claim.name(cell)}: {claim.sums[cell] / claim.n:+.3f} of all reports, 0 expected"
+    return IntegrityFinding(claim.test, claim.claim, told, min(1.0, p_value))
+
+
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
     """Minimise the convex ``log E exp(s X) - s total`` over ``s`` of one sign, by bisection of its slope."""
     low, high = 0.0, 50.0
@@ -152,7 +167,7 @@ def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
     return sum(n * math.log1p(p * math.expm1(s)) for n, p in parts) - s * total
 
 
-def bennett(excess: ArrayLike, trials: int, variance: float | Floats, most: float) -> Floats:
+def bennett(excess: ArrayLike, trials: int, variance: float | Floats, most: float | Floats) -> Floats:
     """Return the log of Bennett's bound on the probability that independent terms of mean 0 sum to ``excess`` or more.
 
     Each term has at most this variance, and is at most ``most``.
@@ -169,5 +184,6 @@ _JUDGES: dict[type[Claim], Callable[..., IntegrityFinding]] = {
     CellClaim: judge,
     TotalClaim: judge_total,
     SumClaim: judge_sum,
+    SumsClaim: lambda *parts: judge_sums(SumsClaim(*parts)),
     ChanceClaim: IntegrityFinding,
 }

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fldp.numerics.types import Floats
-from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, SumClaim, TotalClaim
-from fldp.privacy.honesty.binomial_tests import IntegrityFinding, expected, plain
+from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, SumClaim, SumsClaim, TotalClaim
+from fldp.privacy.honesty.binomial_tests import IntegrityFinding, expected, plain, worst_sum
 
 SIZES = np.geomspace(1e-3, 1.0, 16)  # of excesses, in standard errors of a trial
 _MAX_LOG = 700.0
@@ -47,7 +47,7 @@ def _mean(logs: Floats) -> Floats:
         return np.asarray(most + np.log(np.mean(np.exp(logs - most), axis=0)))
 
 
-def sum_bets(excess: ArrayLike, trials: int, variance: float | Floats, most: float) -> Floats:
+def sum_bets(excess: ArrayLike, trials: int, variance: float | Floats, most: float | Floats) -> Floats:
     """Return the logarithm of the bet that independent terms of mean 0 add up to more (Bennett)."""
     more, spread = np.asarray(excess, np.float64), np.asarray(variance, np.float64)
     rate = np.minimum(SIZES.reshape(-1, *[1] * more.ndim) / np.sqrt(spread), 1 / most)
@@ -94,6 +94,13 @@ def judge_sum(claim: SumClaim) -> IntegrityFinding:
     return IntegrityFinding(claim.test, claim.claim, worst, chance(float(np.max(bets)), 2))
 
 
+def judge_sums(claim: SumsClaim) -> IntegrityFinding:
+    """Bet on many sums of independent terms of mean 0; each has two bets."""
+    sides = zip((1, -1), claim.most, strict=True)
+    bets = np.max([sum_bets(side * claim.sums, claim.n, claim.squares, most) for side, most in sides], axis=0)
+    return worst_sum(claim, int(np.argmax(bets)), chance(float(bets.max()), 2 * len(bets)))
+
+
 def judge_chance(claim: ChanceClaim, n: int) -> IntegrityFinding:
     """Take the p-value of something that repeats for the first power of two of reports from ``n`` on.
 
@@ -119,4 +126,5 @@ _JUDGES: dict[type, Callable[..., IntegrityFinding]] = {
     CellClaim: judge_cells,
     TotalClaim: judge_total,
     SumClaim: judge_sum,
+    SumsClaim: judge_sums,
 }

@@ -1,6 +1,6 @@
 """poison: reports of fake users who promote values of their choice, and what they gain."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,19 +9,19 @@ from fldp.data.reports import Reports
 from fldp.data.values import as_values, shown
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.strategy import Strategy, Targets
+from fldp.oracles.base.strategy import Strategy, TargetCells, Targets
 from fldp.oracles.base.string_oracle import listed
 from fldp.randomness.stream import Stream
 from fldp.support.validation import fail, integer, one_of
 
+AskedTargets = int | str | Iterable[int | str] | Mapping[int, int | Iterable[int]]
 ATTACKS = ("maximal-gain", "random-item", "random-report")
 
 
 def poison(
     oracle: Oracle,
-    targets: int | str | Iterable[int | str],
+    targets: AskedTargets,
     users: int,
     *,
     attack: str = "maximal-gain",
@@ -33,7 +33,9 @@ def poison(
     ``"maximal-gain"`` sends what adds most to the estimates of the targets, ``"random-item"`` the honest report of a
     target, ``"random-report"`` any report. With ``tickets``, masks and hash seeds are not theirs to choose (see
     ``fldp.oracles.base.ticket_words``); where a report has neither, that changes nothing. An oracle over strings is
-    given among the candidates that estimates are asked for, and targets are some of these.
+    given among the candidates that estimates are asked for, and targets are some of these. Of several questions,
+    targets are the answers that a cell of a table has: ``{0: 2, 3: [1, 4]}``; with ``tickets`` the ticket decides what
+    a report is about.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=100)
@@ -45,13 +47,13 @@ def poison(
     >>> oracle.estimate(oracle.tally(fake)).counts[2].round()
     np.float64(2182.0)
     """
-    known = listed("poison", oracle)
-    chosen, count = _checked(known, targets), integer(0, 1 << 32)("poison", "users", users)
+    known, chosen = _checked(oracle, targets)
+    count = integer(0, 1 << 32)("poison", "users", users)
     one_of(*ATTACKS)("poison", "attack", attack)
     stream = Stream.of(rng)
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     if attack == "random-item":
-        return known.privatize(generator.choice(chosen, count), rng=stream)
+        return known.privatize(_holders(known, chosen, count, generator), rng=stream)
     plan = _strategy(known, chosen)
     if attack == "random-report":
         return Reports(known, plan.blind(count, generator))
@@ -61,14 +63,13 @@ def poison(
     return Reports(known, plan.craft(count, generator))
 
 
-def leverage(
-    oracle: Oracle, targets: int | str | Iterable[int | str], *, attack: str = "maximal-gain", tickets: bool = False
-) -> float:
+def leverage(oracle: Oracle, targets: AskedTargets, *, attack: str = "maximal-gain", tickets: bool = False) -> float:
     """Return how many honest holders of a target one fake user counts for, on average.
 
     It is exact, except for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH
     without tickets it assumes a seed under which all targets have one symbol. For CMS and HCMS it is conditional on
-    their hash functions, so an honest report of a target can count for a little more or less than 1.
+    their hash functions, so an honest report of a target can count for a little more or less than 1. Of several
+    questions it is that of a few fakes among many people, since those who crowd into a view count for less each.
 
     >>> import fldp
     >>> oracle = fldp.OLH(epsilon=1.0, domain_size=100)
@@ -76,9 +77,11 @@ def leverage(
     [16.64, 5.46]
     >>> leverage(oracle, [1, 2], attack="random-item")
     1.0
+    >>> oracle = fldp.Sampled(epsilon=1.0, answers=[4] * 10, views=2)
+    >>> [round(leverage(oracle, {0: 1, 1: 2}, tickets=tickets), 1) for tickets in (False, True)]
+    [140.5, 8.7]
     """
-    known = listed("leverage", oracle)
-    plan = _strategy(known, _checked(known, targets))
+    plan = _strategy(*_checked(oracle, targets))
     one_of(*ATTACKS)("leverage", "attack", attack)
     if attack == "random-item":
         return plan.honest_mean()
@@ -100,22 +103,48 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
     return float(share) * (leverage - held)
 
 
-def _strategy(oracle: FrequencyOracle, targets: Targets) -> Strategy:
-    known = analysis(oracle).fakes(targets)
+def _strategy(oracle: Oracle, targets: Targets | TargetCells) -> Strategy:
+    about = analysis(oracle)
+    known = about.fakes_in(targets) if isinstance(targets, Mapping) else about.fakes(targets)
     if known is None:
         rule = f"no strategy is registered for {oracle.title}: its best fake reports are not known"
         raise ParameterError(f"poison: {rule}")
     return known
 
 
-def _checked(oracle: FrequencyOracle, targets: int | str | Iterable[int | str]) -> Targets:
+def _holders(oracle: Oracle, targets: Targets | TargetCells, count: int, generator: np.random.Generator) -> Targets:
+    """Return values of people who hold a target; their answers to other questions are any."""
+    if not isinstance(targets, Mapping):
+        return np.asarray(generator.choice(targets, count))
+    sizes = analysis(oracle).answers
+    assert sizes is not None
+    rows = [generator.choice(targets.get(question, range(size)), count) for question, size in enumerate(sizes)]
+    return np.stack(rows, axis=1)
+
+
+def _checked(oracle: Oracle, targets: AskedTargets) -> tuple[Oracle, Targets | TargetCells]:
+    """Return the oracle over values that targets are some of, and these; cells of a table where values are records."""
+    sizes = analysis(oracle).answers
+    if sizes is not None:
+        return oracle, _cells(sizes, targets)
+    known = listed("poison", oracle)
     asked = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else [targets]
     if not asked:
         raise DomainError("poison: name at least one target")
-    candidates = analysis(oracle).candidates
+    candidates = analysis(known).candidates
     if candidates is not None and any(isinstance(target, str) for target in asked):
         asked = [_number(candidates, target) for target in asked]
-    return np.unique(as_values("poison", asked, oracle.domain_size)).astype(np.int64)
+    return known, np.unique(as_values("poison", asked, known.domain_size)).astype(np.int64)
+
+
+def _cells(sizes: Sequence[int], targets: AskedTargets) -> TargetCells:
+    if not isinstance(targets, Mapping) or not targets:
+        raise ParameterError("poison: of several questions, targets are answers by question, such as {0: 2, 3: [1, 4]}")
+    questions = [integer(0, len(sizes) - 1)("poison", "a question", question) for question in targets]
+    answers = (list(few) if isinstance(few, Iterable) else [few] for few in targets.values())
+    pairs = zip(questions, answers, strict=True)
+    cells = {question: np.unique(as_values("poison", few, sizes[question])).tolist() for question, few in pairs}
+    return dict(sorted(cells.items()))
 
 
 def _number(candidates: Sequence[str], target: Any) -> int:

@@ -41,7 +41,7 @@ def beside(name: str, peer: Counterpart) -> Answer:
     asked = {"mechanism": peer.mechanism, "epsilon": EPSILON, "domain_size": oracle.domain_size}
     times = by_turns(
         ROUNDS,
-        lambda: best_call(ours(name), values, CHUNKS),
+        lambda: best_call(ours(name).report, values, CHUNKS),
         lambda: float(peer.peer.ask("one_call", **asked, calls=CALLS, chunks=CHUNKS)),
     )
     about = {"per": " a call", "against": peer.title, "method": METHOD}
@@ -54,7 +54,7 @@ def alone(name: str) -> list[Answer]:
     """Return what the other two ways of a single report cost, beside the bytes of randomness that any way needs."""
     oracle, responder = oracle_of(name), ours(name)
     values = [k % oracle.domain_size for k in range(CALLS)]
-    ways = {"the report": responder, "the bytes to send": responder.encode, "privatize": oracle.privatize}
+    ways = {"the report": responder.report, "the bytes to send": responder.encode, "privatize": oracle.privatize}
     about = {"per": " a call", "against": "os.urandom(16)", "method": METHOD}
     return [
         speedup(

@@ -95,7 +95,7 @@ def _beside_rows(compared: Sequence[Answer]) -> list[list[str]]:
             answer.question.removesuffix(", one report"),
             seconds(answer.ours),
             f"{seconds(answer.reference)}: {answer.against}",
-            f"{answer.reference / answer.ours:.2g}",
+            f"{answer.reference / answer.ours:.3g}",
             "" if answer.verdict == "pass" else "missed",
         ]
         for answer in compared

@@ -1,10 +1,11 @@
 """The collector under load, beside its limits, on loopback, on this machine's cores.
 
-    python bench/collector.py [--json FILE] [--minutes M] [--only PART]
+    python bench/collector.py [--json FILE] [--document] [--minutes M] [--only PART]
 
 Every ratio is of servers that take turns in the same run. The load is wrk, which shares the cores with them; so do
-other programs, perhaps, and therefore the processor's time of a request is shown beside the rates. It exits with 1 if a
-target is missed. A PostgreSQL server is started for the run, on the disk, with durable commits.
+other programs, perhaps, and therefore the processor's time of a request is shown beside the rates. A PostgreSQL server
+is started for the run, on the disk, with durable commits. With ``--document`` the tables of docs/benchmarks.md are
+written anew. It exits with 1 if a target is missed.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+import document
 from command import machine, say
 from load import Load
 from served import EPSILON, VALUES, Served, bare, collector, one_insert
@@ -115,11 +117,18 @@ def under_pressure(start: Open) -> tuple[list[Row], Facts]:
     kept = median(after.load.rate / before.load.rate for after, before in zip(over, best, strict=True))
     share = median(after.load.rate / before.load.rate for after, before in zip(busy, best, strict=True))
     sent = median(after.load.answers / before.load.rate for after, before in zip(over, best, strict=True))
+    spent = median(_each(before) / _each(after) for after, before in zip(over, best, strict=True))
     facts = {
         f"p99 / p50 at {share:.0%} of the best rate": (median(t.load.p99 / t.load.p50 for t in busy), "at most", TAIL),
         f"counted where {sent:.1f} times the best rate was answered / the best rate": (kept, "at least", KEPT),
+        "the processor's time of a counted report at the best rate / beyond the capacity": (spent, "at least", KEPT),
     }
     return rows, facts
+
+
+def _each(turn: Turn) -> float:
+    """Return the processor's time of a report that was counted, with all that went into refusing others."""
+    return sum(turn.used) / max(1, turn.load.good)
 
 
 def memory(minutes: float) -> tuple[int, int]:
@@ -141,16 +150,40 @@ def _both(served: Served) -> None:
     served.send(BATCH, BATCH_CONNECTIONS, 5)
 
 
+COLUMNS = ("server", "reports a request", "requests/s", "reports/s", "p50", "p99", "its processor", "database's")
+
+
+def cells(row: Row) -> list[str]:
+    """Return a row as texts."""
+    reports = f"{row.rate * row.reports:,.0f}"
+    latencies = f"{1000 * row.p50:.1f} ms", f"{1000 * row.p99:.1f} ms"
+    used = f"{1e6 * row.processor:,.0f} µs", f"{1e6 * row.database:,.0f} µs" if row.database else ""
+    return [row.server, f"{row.reports:,}", f"{row.rate:,.1f}", reports, *latencies, *used]
+
+
 def shown(title: str, rows: Sequence[Row]) -> Table:
     """Return rows as a table."""
-    columns = ("server", "reports a request", "requests/s", "reports/s", "p50", "p99", "its processor", "database's")
-    made = Table(*columns, title=title)
+    made = Table(*COLUMNS, title=title)
     for row in rows:
-        reports = f"{row.rate * row.reports:,.0f}"
-        latencies = f"{1000 * row.p50:.1f} ms", f"{1000 * row.p99:.1f} ms"
-        used = f"{1e6 * row.processor:,.0f} us", f"{1e6 * row.database:,.0f} us" if row.database else ""
-        made.add_row(row.server, f"{row.reports:,}", f"{row.rate:,.1f}", reports, *latencies, *used)
+        made.add_row(*cells(row))
     return made
+
+
+def is_met(fact: tuple[float, str, float]) -> bool:
+    """Whether what was found is within its limit."""
+    found, word, limit = fact
+    return found >= limit if word == "at least" else found <= limit
+
+
+def into_document(part: str, rows: Sequence[Row], facts: Facts) -> None:
+    """Write the tables of a part into the document."""
+    questions = [
+        [name, f"{fact[0]:,.3g}", f"{fact[1]} {fact[2]:,g}", "" if is_met(fact) else "missed"]
+        for name, fact in facts.items()
+    ]
+    tables = [[COLUMNS, *map(cells, rows)]] if rows else []
+    found = [["question", "measured", "target", ""], *questions]
+    document.write("benchmarks.md", f"collector, {part}", machine(), [*tables, found])
 
 
 @dataclass
@@ -247,6 +280,7 @@ def main() -> int:
     """Measure, show, and say whether all targets are met."""
     parser = argparse.ArgumentParser(description="Measure the collector under load.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
+    parser.add_argument("--document", action="store_true", help="also write the tables of docs/benchmarks.md anew")
     parser.add_argument("--minutes", type=float, default=10.0, help="of load while memory is watched")
     parser.add_argument("--only", choices=("single", "pressure", "batches", "memory"), help="measure only this")
     given = parser.parse_args()
@@ -264,6 +298,8 @@ def main() -> int:
                 more, found = part()
                 rows += more
                 facts |= found
+                if given.document:
+                    into_document(name, more, found)
     return report(rows, facts, given.json)
 
 
@@ -276,10 +312,10 @@ def report(rows: Sequence[Row], facts: Facts, file: Path | None) -> int:
         f" {SECONDS} s; a file is on the disk {1000 * median(synced()):.2f} ms after a page was written to it"
     )
     missed = False
-    for name, (found, word, limit) in facts.items():
-        met = found >= limit if word == "at least" else found <= limit
-        missed |= not met
-        screen.print(f"{name}: {found:,.3g}, {word} {limit:,g}: {'pass' if met else 'MISS'}")
+    for name, fact in facts.items():
+        found, word, limit = fact
+        missed |= not is_met(fact)
+        screen.print(f"{name}: {found:,.3g}, {word} {limit:,g}: {'pass' if is_met(fact) else 'MISS'}")
     if file:
         record = {"machine": machine(), "rows": [vars(row) for row in rows], "facts": facts}
         file.write_text(json.dumps(record, indent=2) + "\n")

@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
+import document
 from peers.environment import Peer, PeerError, ready
 
 
@@ -23,11 +24,12 @@ class Result:
     shown: Sequence[RenderableType]
     record: dict[str, Any]
     missed: bool
+    documented: tuple[str, str, Sequence[document.Rows]] | None = None  # the file, the part, and its tables
 
 
 def run(purpose: str, peers: Sequence[Peer], measure: Callable[[], Result]) -> int:
     """Measure, and return the exit code: 1 if something was missed, 2 if the peers cannot be installed or run."""
-    file = _file(purpose)
+    file, writes = _given(purpose)
     try:
         with ready(peers, say):
             result = measure()
@@ -39,6 +41,9 @@ def run(purpose: str, peers: Sequence[Peer], measure: Callable[[], Result]) -> i
     )  # into a file or a pipe it is wide enough for its words
     for part in result.shown:
         screen.print(part)
+    if writes and result.documented:
+        name, part, tables = result.documented
+        document.write(name, part, machine(), tables)
     if file:
         packages = [package for peer in peers for package in peer.packages[:1]]
         record = {"machine": machine(), "peers": packages, **result.record}
@@ -46,13 +51,14 @@ def run(purpose: str, peers: Sequence[Peer], measure: Callable[[], Result]) -> i
     return int(result.missed)
 
 
-def _file(purpose: str) -> Path | None:
+def _given(purpose: str) -> tuple[Path | None, bool]:
     parser = argparse.ArgumentParser(description=purpose)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
-    file: Path | None = parser.parse_args().json
-    if file and not file.parent.is_dir():
-        parser.error(f"--json: the folder must be there, got {file}")
-    return file
+    parser.add_argument("--document", action="store_true", help="also write its part of the documents anew")
+    given = parser.parse_args()
+    if given.json and not given.json.parent.is_dir():
+        parser.error(f"--json: the folder must be there, got {given.json}")
+    return given.json, given.document
 
 
 def say(line: str) -> None:

@@ -1,6 +1,6 @@
 """One call: what an SDK pays for one report, beside one call of the peers.
 
-    python bench/one_call.py [--json FILE]
+    python bench/one_call.py [--json FILE] [--document]
 
 Every figure is the processor time of one call: the best chunk of many calls, ours and the peer's by turns in one run.
 Ours takes a value, draws securely and checks the value; pure-ldp and multi-freq-ldpy draw by generators that are not
@@ -10,9 +10,11 @@ installed.
 
 import os
 import sys
+from collections.abc import Sequence
 
 import fldp
 from answers import Answer, slowdown, speedup, table
+from answers import shown as seconds
 from command import Result, run, say
 from fldp.oracles import get
 from peers.counterparts import Counterpart, counterparts
@@ -41,7 +43,7 @@ def beside(name: str, peer: Counterpart) -> Answer:
     asked = {"mechanism": peer.mechanism, "epsilon": EPSILON, "domain_size": oracle.domain_size}
     times = by_turns(
         ROUNDS,
-        lambda: best_call(ours(name), values, CHUNKS),
+        lambda: best_call(ours(name).report, values, CHUNKS),
         lambda: float(peer.peer.ask("one_call", **asked, calls=CALLS, chunks=CHUNKS)),
     )
     about = {"per": " a call", "against": peer.title, "method": METHOD}
@@ -54,7 +56,7 @@ def alone(name: str) -> list[Answer]:
     """Return what the other two ways of a single report cost, beside the bytes of randomness that any way needs."""
     oracle, responder = oracle_of(name), ours(name)
     values = [k % oracle.domain_size for k in range(CALLS)]
-    ways = {"the report": responder, "the bytes to send": responder.encode, "privatize": oracle.privatize}
+    ways = {"the report": responder.report, "the bytes to send": responder.encode, "privatize": oracle.privatize}
     about = {"per": " a call", "against": "os.urandom(16)", "method": METHOD}
     return [
         speedup(
@@ -82,7 +84,31 @@ def measure() -> Result:
     setting = f"epsilon = {EPSILON:g}, {DOMAIN_SIZE:,} values (RR: 2), secure randomness"
     shown = [table(f"One call beside the peers, {setting}", compared), table(f"One call, {setting}", costs)]
     record = {"answers": [answer.record() for answer in (*compared, *costs)]}
-    return Result(shown, record, any(answer.verdict == "MISS" for answer in compared))
+    tables = [_beside_rows(compared), _alone_rows(costs)]
+    missed = any(answer.verdict == "MISS" for answer in compared)
+    return Result(shown, record, missed, ("benchmarks.md", "one call", tables))
+
+
+def _beside_rows(compared: Sequence[Answer]) -> list[list[str]]:
+    rows = [
+        [
+            answer.question.removesuffix(", one report"),
+            seconds(answer.ours),
+            f"{seconds(answer.reference)}: {answer.against}",
+            f"{answer.reference / answer.ours:.3g}",
+            "" if answer.verdict == "pass" else "missed",
+        ]
+        for answer in compared
+    ]
+    return [["oracle", "ours", "one call of the peer", "times as fast", ""], *rows]
+
+
+def _alone_rows(costs: Sequence[Answer]) -> list[list[str]]:
+    ways: dict[str, list[str]] = {}
+    for answer in costs:
+        ways.setdefault(answer.question.partition(",")[0], []).append(seconds(answer.ours))
+    head = ["oracle", "the report", "the bytes to send, `encode`", "`oracle.privatize(value)`"]
+    return [head, *([oracle, *times] for oracle, times in ways.items())]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ sys.path.insert(0, str(BENCH))
 
 import command  # noqa: E402
 import comparison  # noqa: E402
+import document  # noqa: E402
 import oracles  # noqa: E402
 from comparison import Row, Setting, all_rows  # noqa: E402
 from peers import counterparts, environment  # noqa: E402
@@ -155,3 +156,21 @@ def test_the_whole_comparison_beside_a_toy(toy, monkeypatch, tmp_path, capsys):
     assert even["error_ours_to_theirs"] == pytest.approx(rows["grr"]["ours"]["error"] / even["error"])
     assert even["faster_server"] == pytest.approx(even["server"] / rows["grr"]["ours"]["server"])
     assert rows["rr"]["domain_size"] == 2
+
+
+def test_a_part_of_a_document_is_written_between_its_markers():
+    text = "before\n<!-- bench: a -->\nold\n<!-- end -->\n<!-- bench: b -->\n<!-- end -->\nafter\n"
+    table = document.markdown([["x", "y"], ["1", "2"]])
+    made = document.replaced(text, "a", table)
+    assert made == text.replace("old", "| x | y |\n| --- | --- |\n| 1 | 2 |")
+    assert "old" in document.replaced(text, "b", "new")
+    with pytest.raises(ValueError, match="must have one part 'c'"):
+        document.replaced(text, "c", "new")
+
+
+def test_the_document_has_a_part_for_all_that_is_written_into_it():
+    text = (document.DOCS / "benchmarks.md").read_text()
+    for name in ("one call", *(f"collector, {part}" for part in ("single", "pressure", "batches", "memory"))):
+        document.replaced(text, name, "")
+    said = document.circumstances(command.machine())
+    assert all(word in said for word in ("Measured on 20", "python 3.", "numpy", "load average"))

@@ -153,3 +153,25 @@ def test_a_tally_takes_as_many_steps_for_many_as_for_few(oracle, limit):
     oracle.tally(many)
     assert calls(lambda: oracle.tally(many)) == calls(lambda: oracle.tally(few))
     within(limit, calls(lambda: oracle.tally(many)))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "limit"),
+    [
+        (fldp.RR(epsilon=1.0), 16),
+        (fldp.GRR(epsilon=1.0, domain_size=1024), 16),
+        (fldp.FHR(epsilon=1.0, domain_size=1023), 21),
+        (fldp.OUE(epsilon=1.0, domain_size=1024), 40),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_one_report_of_one_person(oracle, limit):
+    """From the value to the bytes to send, on the average of as many as empty a pool of words."""
+    responder = fldp.Responder(oracle)
+    responder.encode(1)
+
+    def many():
+        for _ in range(56):
+            responder.encode(1)
+
+    within(limit, calls(many) / 56)

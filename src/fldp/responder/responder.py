@@ -146,8 +146,14 @@ class Responder:
         mine._draw = _kept_by(self._made.following, self._described)(kept)
         return mine
 
-    def __call__(self, answer: int | str) -> Report:
-        """Return a new report of an answer: a label where there are labels, else a number."""
+    def report(self, answer: int | str) -> Report:
+        """Return a new report of an answer: a label where there are labels, else a number.
+
+        A call of the responder itself does the same; Python takes a little longer to call an object than its method.
+
+        >>> Responder.from_dict({"name": "rr", "epsilon": 1.0}).report(1) in (0, 1)
+        True
+        """
         if self._values is not None:
             value = self._values.get(answer)  # type: ignore[arg-type]
             if value is None:
@@ -157,13 +163,15 @@ class Responder:
             return self._draw(answer)
         return self._draw(self._checked(answer))
 
+    __call__ = report
+
     def encode(self, answer: int | str) -> bytes:
         """Return a new report of an answer as a batch of one, ready to be sent (``docs/wire.md``)."""
-        return self._frame.around(self._pack(self(answer)))
+        return self._frame.around(self._pack(self.report(answer)))
 
     def encode_all(self, answers: Iterable[int | str]) -> bytes:
         """Return new reports of several answers, of as many people, as one batch."""
-        packed = [self._pack(self(answer)) for answer in answers]
+        packed = [self._pack(self.report(answer)) for answer in answers]
         if not packed:
             raise DomainError("Responder: a batch must hold at least one answer, got none")
         return self._frame.around_all(packed)

@@ -5,10 +5,12 @@ import threading
 
 import pytest
 
+from fldp import Stream
 from fldp.collector.service.group_commit import BusyError, GroupCommitter
-from fldp.collector.storage.protocol import Admitted, StoreError, SubmissionResult
+from fldp.collector.storage.protocol import Admitted, StoreError, Submission, SubmissionResult, SubmittedRow
 from fldp.collector.storage.sqlite.store import SqliteStore
-from support.collector_store import DAY, publish, submission, whole
+from fldp.collector.storage.tables import COLUMNS
+from support.collector_store import DAY, publish, rows, submission, whole
 
 
 @pytest.fixture
@@ -132,3 +134,31 @@ def test_who_waits_when_the_loop_ends_is_told(store):
         return answers
 
     assert [type(answer) for answer in asyncio.run(main())] == [BusyError]
+
+
+def test_rows_that_were_checked_together_are_stored_as_if_each_came_alone(tmp_path):
+    """The same reports, keys and answers, whatever is repeated, contradicted or sent to a survey that is gone."""
+    stored, answers = [], []
+    for kind in ("rows", "alone"):
+        store = SqliteStore(tmp_path / f"{kind}.db")
+        survey, number = publish(store)
+        reports = Stream(7)
+        drawn = survey.oracle.privatize([value % survey.oracle.domain_size for value in range(9)], rng=reports)
+        asked = [(number + 9 * (k == 4), b"%032d" % (k % 7), b"%032d" % (k // 8), b"secret %d" % k) for k in range(9)]
+        sent = [
+            SubmittedRow(*each, (drawn, k)) if kind == "rows" else Submission(*each[:3], drawn[k], secret=each[3])
+            for k, each in enumerate(asked)
+        ]
+        assert [(one.n, one.size, one.content) for one in sent] == [(1, drawn[k].nbytes, drawn[k]) for k in range(9)]
+        answers.append(store.commit(sent, DAY))
+        stored.append([rows(store, f"SELECT {COLUMNS[table]} FROM {table}") for table in ("keys", "segments")])
+        assert whole(store, survey, number).n == 6
+        store.close()
+    assert stored[0] == stored[1]
+    assert answers[0] == answers[1]
+    assert {one.verdict for one in answers[0]} == {
+        Admitted.ACCEPTED,
+        Admitted.REPEATED,
+        Admitted.CONFLICT,
+        Admitted.GONE,
+    }

@@ -6,7 +6,7 @@ import time
 from fldp.collector.config.settings import Settings
 from fldp.collector.service.problems import Problem, busy
 
-PAUSE = 0.25  # seconds
+PAUSE = 0.5  # seconds: less than what Retry-After says
 
 
 class Budget:

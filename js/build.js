@@ -1,5 +1,5 @@
-// Builds dist/: one ES module and its types for each source file, and three minified files: fldp.js with all that is public
-// in index.js, and fldp_unequal.js and fldp_oblivious.js, which take from fldp.js what they share with it.
+// Builds dist/: one ES module and its types for each source file, and four minified files: fldp.js with all that is public
+// in index.js, and fldp_unequal.js, fldp_oblivious.js and fldp_passes.js, which take from fldp.js what they share with it.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,7 +37,7 @@ const shared = {
 
 const contents = `export * from "./index.js"; import { ${names} } from "./bundle_shared.js"; export const shared = [${names}];`;
 await build({ ...options, stdin: { contents, resolveDir: dist }, outfile: join(dist, "fldp.js") });
-for (const name of ["unequal", "oblivious"]) {
+for (const name of ["unequal", "oblivious", "passes"]) {
   await build({
     ...options,
     entryPoints: [join(dist, `${name}.js`)],

@@ -65,7 +65,7 @@ figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures
 	@$(BIN)/fldp experiment paper --output docs
 	@$(BIN)/python -m fldp.experiments.paper.figures.notions docs/images/notions.png
 
-soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, oblivious, engines, model or timing for one
+soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, oblivious, engines, model, timing or signing for one
 	PYTHONPATH=tests $(BIN)/python -m soak.soak $(PART)
 
 release: $(READY) $(JS)  ## build what is published, twice, and try it where nothing else is installed: dist/

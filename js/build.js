@@ -1,5 +1,5 @@
-// Builds dist/: one ES module and its types for each source file, and five minified files: fldp.js with all that is public
-// in index.js, and four that take from it what they share. fldp_telemetry_view.js is loaded when somebody looks.
+// Builds dist/: one ES module and its types for each source file, and six minified files: fldp.js with all that is public
+// in index.js, and five that take from it what they share. fldp_telemetry_view.js is loaded when somebody looks.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,7 +37,7 @@ const shared = {
 
 const contents = `export * from "./index.js"; import { ${names} } from "./bundle_shared.js"; export const shared = [${names}];`;
 await build({ ...options, stdin: { contents, resolveDir: dist }, outfile: join(dist, "fldp.js") });
-for (const name of ["unequal", "oblivious", "telemetry", "telemetry/view"]) {
+for (const name of ["unequal", "oblivious", "passes", "telemetry", "telemetry/view"]) {
   await build({
     ...options,
     entryPoints: [join(dist, `${name}.js`)],

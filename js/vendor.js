@@ -3,5 +3,5 @@ import { copyFileSync, mkdirSync } from "node:fs";
 
 const target = new URL("../src/fldp/collector/static/", import.meta.url);
 mkdirSync(target, { recursive: true });
-for (const name of ["fldp.js", "fldp_unequal.js", "fldp_oblivious.js", "fldp_telemetry.js", "fldp_telemetry_view.js"])
-  copyFileSync(new URL(`dist/${name}`, import.meta.url), new URL(name, target));
+const more = ["unequal", "oblivious", "passes", "telemetry", "telemetry_view"].map((name) => `fldp_${name}.js`);
+for (const name of ["fldp.js", ...more]) copyFileSync(new URL(`dist/${name}`, import.meta.url), new URL(name, target));

@@ -6,6 +6,7 @@
 ``oblivious``: 20,000 damaged requests to a gateway, none of which it fails on.
 ``engines``: twenty million reports on Dask and on Spark, with workers killed, in bounded memory.
 ``timing``: how long it takes to privatize does not depend on the value, for any oracle.
+``signing``: how long a blind signature takes does not depend on the number that is signed.
 """
 
 import json
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soak import engines_soak, fuzz_wire, hostile_soak, oblivious_soak, timing_soak
+from soak import engines_soak, fuzz_wire, hostile_soak, oblivious_soak, signing_soak, timing_soak
 from soak.faults import soak as faults
 from support import store_model
 
@@ -57,6 +58,7 @@ PARTS = {
     "engines": engines_soak.main,
     "model": store_model.soak,
     "timing": timing_soak.main,
+    "signing": signing_soak.main,
 }
 
 

@@ -111,7 +111,7 @@ export class Respondent extends Participant {
     checkSecret(ticket, this.#relay?.address ?? origin); // through a relay it is encrypted
     if (oblivious && !this.#relay)
       throw new ParameterError(`participant: survey ${name} takes answers through a relay only; give one`);
-    if ((submit === "ticket" && !ticket) || (submit === "token" && !this.#token)) {
+    if ((["ticket", "pass"].includes(submit) && !ticket) || (submit === "token" && !this.#token)) {
       throw new ParameterError(`participant: survey ${name} takes answers with a ${submit}; give one`);
     }
   }

@@ -53,12 +53,13 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /** Ask once: return the JSON of a good answer, or why there is none, and how long to wait before asking again. */
-async function attempt(
+async function attempt<Reply>(
   { origin, path }: Address,
   route: string,
   post: RequestInit,
-  relay?: Relay,
-): Promise<{ reply: unknown } | { why: string; status: number | null; wait: number }> {
+  relay: Relay | undefined,
+  read: Reading<Reply>,
+): Promise<{ reply: Reply } | { why: string; status: number | null; wait: number }> {
   try {
     const request: RequestInit = {
       ...post,
@@ -70,9 +71,10 @@ async function attempt(
     };
     const response = await (relay ? relay.ask(route, request) : fetch(origin + path + route, request));
     const { status, ok, headers } = response;
-    const reply = await readJson(response);
-    if (ok && reply !== undefined) return { reply };
-    const { detail, title = ok ? "the answer is not JSON" : "no reason given" } = Object(reply);
+    const reply = ok ? await read(response) : undefined;
+    if (reply !== undefined) return { reply };
+    const problem = ok ? {} : await readJson(response);
+    const { detail, title = ok ? "the answer is not JSON" : "no reason given" } = Object(problem);
     return { why: shown(detail ?? title, 500), status, wait: retryAfter(headers.get("retry-after")) };
   } catch (error) {
     if (error instanceof FldpError) throw error; // of a relay's
@@ -80,19 +82,23 @@ async function attempt(
   }
 }
 
+/** What is made of a good answer; undefined where it is none. */
+type Reading<Reply> = (response: Response) => Promise<Reply>;
+
 /**
- * Ask a collector, again where that may help, and return the JSON of its answer: through a relay where one is given, and
+ * Ask a collector, again where that may help, and return the JSON of its answer, or what else is to be read: through a relay where one is given, and
  * then never in another way. An error names the collector, and no secret.
  */
-export async function exchange(
+export async function exchange<Reply = unknown>(
   address: Address,
   route: string,
   post: RequestInit = {},
   relay?: Relay,
-): Promise<unknown> {
+  read: Reading<Reply> = readJson as Reading<Reply>,
+): Promise<Reply> {
   const { origin, path } = address;
   for (let count = 0; ; count++) {
-    const result = await attempt(address, route, post, relay);
+    const result = await attempt(address, route, post, relay, read);
     if ("reply" in result) return result.reply;
     const { why, status, wait } = result;
     if (!AGAIN.includes(status) || globalThis.navigator?.onLine === false || count >= MAX_RETRIES || wait > MAX_DELAY) {

@@ -57,7 +57,7 @@ export interface Keeping {
 /** What belongs to one answer. */
 export interface Sending {
   readonly confirm?: Confirm;
-  /** For surveys that take reports with a single-use ticket. An answer belongs to the ticket that it was drawn with. */
+  /** For surveys that take reports with a single-use ticket, or the pass for one (`obtainPass` of `fldp/passes`). An answer belongs to what it was drawn with. */
   readonly ticket?: string;
 }
 

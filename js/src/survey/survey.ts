@@ -10,7 +10,7 @@ import { build } from "../wire/encode.js";
 import type { Scale } from "./number_scale.js";
 import type { Round } from "./search_round.js";
 
-const SUBMIT = /^(open|token|ticket)$/;
+const SUBMIT = /^(open|token|ticket|pass)$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
 const KEYS =
@@ -32,7 +32,7 @@ export interface Kinds {
 
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
-  readonly submit: "open" | "token" | "ticket";
+  readonly submit: "open" | "token" | "ticket" | "pass";
   readonly origins: readonly string[];
   readonly opens: string | null;
   readonly closes: string | null;
@@ -40,6 +40,9 @@ export interface Collect {
   readonly minimum: number;
   /** Whether tickets decide the masks or the hash seed of a report; left out where they do not. */
   readonly derive?: true;
+  /** Where reports come with passes: the key that signs them, and who has it, if that is not the collector. */
+  readonly issuer_key?: string;
+  readonly issuer?: string;
   /** How often a person may answer: daily from what was kept the first time, weekly or monthly; left out: once. */
   readonly repeat?: "daily" | "weekly" | "monthly";
   /** Whether reports come through a relay only; left out where they need not. */
@@ -49,7 +52,8 @@ export interface Collect {
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
-const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release", "oblivious"];
+const PASSES = ["issuer_key", "issuer"];
+const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release", "oblivious", ...PASSES];
 const DEFAULTS: readonly unknown[] = ["once", false]; // of repeat, derive and oblivious, which are then left out
 
 function require(good: unknown, name: string, rule: string, value: unknown): asserts good {
@@ -102,7 +106,8 @@ function checkCollect(fields: Fields, oracle: Oracle): Collect {
   for (const [rule, value] of given) {
     const collects: Fields = { ...oracle.collects, oblivious: true };
     const isPeriod = rule === "repeat" && (value === "weekly" || value === "monthly");
-    const isKept = rule in COLLECT || rule === "release" || isPeriod || collects[rule] === value;
+    const isPass = PASSES.includes(rule) && fields.submit === "pass" && typeof value === "string";
+    const isKept = rule in COLLECT || rule === "release" || isPeriod || isPass || collects[rule] === value;
     require(isKept, `collect.${rule}`, "one the oracle allows", value);
   }
   const collect: Collect = { ...COLLECT, ...Object.fromEntries(given) };

@@ -30,6 +30,9 @@ def relay(
     pages: Annotated[
         bool, typer.Option("--pages", help="Serve the page on which people answer, at /s/#NAME, from here.")
     ] = False,
+    issuer: Annotated[
+        str | None, typer.Option(help="Who issues passes to its surveys, if not the collector: the page may ask there.")
+    ] = None,
     tls_certificate: Annotated[Path | None, typer.Option(help="A PEM file: the certificate and its chain.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="A PEM file: the key of the certificate.")] = None,
     trusted_proxies: Annotated[str, typer.Option(help="Proxies before it whose X-Forwarded-For is believed.")] = "",
@@ -46,7 +49,8 @@ def relay(
     proxies = proxy_networks("relay", trusted_proxies)
     if (tls_certificate is None) != (tls_key is None):
         raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
-    settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies, pages=pages)
+    asked = None if issuer is None else Address.of(issuer).origin
+    settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies, pages=pages, issuer=asked)
     server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
     server.exit_now()
 

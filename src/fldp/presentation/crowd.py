@@ -24,7 +24,7 @@ def unsaid(survey: Survey | None, crowd: Shuffled, oracle: Oracle) -> str | None
     """Return why people must not be told of the crowd; None where they may."""
     if survey is not None and survey.repeat != "once":
         return "People answer this survey again and again; a crowd hides one report of each, and not all of them."
-    if survey is not None and survey.derives:
+    if survey is not None and survey.derives and survey.pass_terms is None:
         return "Tickets decide a part of each report, which names its sender to who made them: a crowd adds nothing."
     if not stated(crowd, oracle):
         least = f"at least {MIN_PEOPLE:,} honest answers that bring epsilon to half or less"

@@ -26,16 +26,30 @@ _ALONE = (
 )
 
 
+_ISSUER = ("the issuer of passes", "yes, and your ticket", "yes", "no")
+_BLIND = (
+    "Your ticket is exchanged for a pass that its issuer signs without seeing it. When the report comes with the pass, "
+    "nobody can tell which ticket it was."
+)
+_TIME = "The time can still tell: who answers just after a ticket was exchanged may be its holder."
+_ADDRESS = (
+    "Your address and the time can still tell: the collector sees who exchanges a ticket, and who sends a report just "
+    "after."
+)
+
+
 def who_sees(survey: Survey) -> Rows:
     """Return the table for the way that the reports of a survey take: by a relay where it demands one."""
-    return _RELAYED if survey.needs_relay else _DIRECT
+    rows = _RELAYED if survey.needs_relay else _DIRECT
+    return (*rows, _ISSUER) if "issuer" in survey.collect else rows
 
 
 def beside(survey: Survey) -> tuple[str, ...]:
     """Return what the table does not show."""
+    passes = () if survey.pass_terms is None else (_BLIND, _TIME if survey.needs_relay else _ADDRESS)
     if survey.needs_relay:
-        return ("If the operators of relay and collector work together, they know all of this.", _ALONE, _SAME)
-    return ("A client that sends through a relay hides your address from the collector.", _SAME)
+        return (*passes, "If the operators of relay and collector work together, they know all of this.", _ALONE, _SAME)
+    return (*passes, "A client that sends through a relay hides your address from the collector.", _SAME)
 
 
 def spoken(rows: Rows) -> tuple[str, ...]:

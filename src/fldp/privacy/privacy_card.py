@@ -153,7 +153,7 @@ def card(
 
 def _crowd(oracle: FrequencyOracle, survey: Survey | None, users: int) -> Shuffled | None:
     """Return what being one of many adds; nothing is said where people answer again, or tickets decide a part."""
-    if survey is not None and (survey.repeat != "once" or survey.derives):
+    if survey is not None and (survey.repeat != "once" or (survey.derives and survey.pass_terms is None)):
         return None
     step = survey.release if survey is not None else None
     return crowd_of(oracle, users if step is None else min(users, step))  # who looks twice sees a step

@@ -51,6 +51,7 @@ class RelaySettings:
     rate: float = 1.0
     max_held: int = 10_000
     pages: bool = False
+    issuer: str | None = None  # of passes, whom the page may ask
     trusted_proxies: Sequence[Network] = ()
 
 
@@ -73,7 +74,7 @@ class Relay:
             Route("/keys", self._hand_out, methods=["GET", "OPTIONS"]),
             Route("/surveys/{name}", self._mirror, methods=["GET", "OPTIONS"]),
             Route("/healthz", self._healthy, methods=["GET"]),
-            *(page_routes(settings.to) if settings.pages else ()),
+            *(page_routes(settings.to, settings.issuer) if settings.pages else ()),
         ]
         self._router = Router(routes, redirect_slashes=False)
 

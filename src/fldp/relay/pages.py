@@ -20,11 +20,11 @@ _PARTS = ("answer/", "shared/", "fldp")  # of the files of all pages
 _Answering = Callable[[Request], Awaitable[Response]]
 
 
-def page_routes(collector: Address) -> list[Route]:
-    """Return the routes of the answer page, for the surveys of a collector."""
+def page_routes(collector: Address, issuer: str | None) -> list[Route]:
+    """Return the routes of the answer page, for the surveys of a collector, and passes of an issuer."""
     routes: dict[str, _Answering] = {
         "/s": _moved,
-        "/s/": partial(_answer_page, str(collector)),
+        "/s/": partial(_answer_page, str(collector), issuer),
         "/static/{file:path}": _file,
     }
     return [Route(path, route, methods=["GET"]) for path, route in routes.items()]
@@ -35,8 +35,8 @@ async def _moved(_request: Request) -> Response:
     return _complete(Response(status_code=308, headers={"Location": "s/", "Cache-Control": "no-cache"}))
 
 
-async def _answer_page(collector: str, _request: Request) -> Response:
-    return _complete(page("answer/answer.html", collector=collector))
+async def _answer_page(collector: str, issuer: str | None, _request: Request) -> Response:
+    return _complete(page("answer/answer.html", collector=collector, issuer=issuer))
 
 
 async def _file(request: Request) -> Response:

@@ -1,5 +1,7 @@
 """Passes in a store: what spends one, what asks for one, and the keys that sign them, on either database."""
 
+import os
+import signal
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +15,7 @@ from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.postgres import writes
 from fldp.collector.storage.postgres.store import PostgresStore
 from fldp.collector.storage.protocol import Admitted, PassOrder, StoredIssuer
+from fldp.collector.storage.sqlite import writes as sqlite_writes
 from fldp.data.reports import Reports
 from support.collector_store import DAY, STORES, opened, publish, rows, submission
 from support.postgres_server import server
@@ -161,3 +164,34 @@ def test_who_is_overtaken_between_looking_and_writing_is_decided_anew(monkeypatc
 
 def test_a_private_key_is_not_shown():
     assert "private" not in repr(StoredIssuer(KEY_ID, b"private", "2026"))
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_an_exchange_that_is_killed_at_its_commit_is_answered_alike(tmp_path, moment):
+    """Killed before the commit nothing is spent; after it, the same request is the one that the ticket was spent on."""
+    store = opened("sqlite", tmp_path)
+    survey, number = publish(store)
+    store.add_tickets(number, [TICKET])
+    store.close()
+    child = os.fork()
+    if child == 0:
+        _die(tmp_path, moment, order(survey, number, b"asked", b"body"))
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    store = opened("sqlite", tmp_path)
+    first = {"before": Admitted.ACCEPTED, "after": Admitted.REPEATED}[moment]
+    assert verdicts(store, order(survey, number, b"asked", b"body")) == [first]
+    assert verdicts(store, order(survey, number, b"asked", b"other")) == [Admitted.CONFLICT]
+    assert fsck(store)[1] == []
+    store.close()
+
+
+def _die(folder, moment, asked):
+    try:
+        store = opened("sqlite", folder)
+        if moment == "before":
+            real = sqlite_writes.advance
+            sqlite_writes.advance = lambda connection: (real(connection), os.kill(os.getpid(), signal.SIGKILL))
+        store.commit([asked], DAY)
+        os.kill(os.getpid(), signal.SIGKILL)
+    finally:
+        os._exit(0)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 KINDS = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml"}
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'{beside}; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors "
 )
 _COLLECTOR = 'name="fldp-collector" content='
@@ -54,22 +54,24 @@ def _collect(folder: Traversable, prefix: str, served: dict[str, File]) -> None:
             served[prefix + entry.name] = File(entry.read_bytes(), kind)
 
 
-def policy(origins: Sequence[str]) -> str:
-    """Return the content security policy of a page that these origins may frame.
+def policy(origins: Sequence[str], issuer: str | None = None) -> str:
+    """Return the content security policy of a page that these origins may frame; it asks nobody else but an issuer.
 
     >>> policy(["https://a.example"]).rpartition("; ")[2]
     'frame-ancestors https://a.example'
     """
-    return _POLICY + (" ".join(origins) or "'none'")
+    return _POLICY.format(beside="" if issuer is None else f" {issuer}") + (" ".join(origins) or "'none'")
 
 
-def page(name: str, origins: Sequence[str] = (), status: int = 200, *, collector: str = "") -> Response:
+def page(
+    name: str, origins: Sequence[str] = (), status: int = 200, *, collector: str = "", issuer: str | None = None
+) -> Response:
     """Return a page. Only these origins can frame it, and no other page keeps a handle on its window.
 
-    Where others serve it, ``collector`` tells the page whose surveys it asks.
+    Where others serve it, ``collector`` tells the page whose surveys it asks. ``issuer`` is who else it may ask.
     """
     headers = {
-        "Content-Security-Policy": policy(origins),
+        "Content-Security-Policy": policy(origins, issuer),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cache-Control": "no-cache",
     }

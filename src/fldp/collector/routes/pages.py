@@ -27,9 +27,9 @@ async def answer_page(call: Call[None, None]) -> Response:
     surveys, name = call.collector.surveys, call.request.path_params["name"]
     try:
         _, terms = await surveys.shown(name, call.collector.now)
-        origins, status = terms.origins, 200
+        origins, status, issuer = terms.origins, 200, terms.issuer
     except Problem as problem:
         if problem.status != 404:
             raise
-        origins, status = (), 404
-    return page("answer/answer.html", origins, status)
+        origins, status, issuer = (), 404, None
+    return page("answer/answer.html", origins, status, issuer=issuer)

@@ -49,6 +49,7 @@ class SurveySummary:
     submit: str
     decoders: tuple[str, ...]
     methods: tuple[str, ...]
+    issuer: str | None = None
 
     @classmethod
     def of(cls, entry: StoredSurvey, survey: Survey) -> "SurveySummary":
@@ -67,6 +68,7 @@ class SurveySummary:
             submit=collect["submit"],
             decoders=tuple(oracle.decoders),
             methods=tuple(oracle.methods) if survey.needs_candidates else (),
+            issuer=collect.get("issuer"),
         )
 
     def state(self, now: str) -> State:

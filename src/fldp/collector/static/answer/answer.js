@@ -10,7 +10,7 @@ import { explain } from "./explain.js";
 import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { guessed, learned, privacyCard } from "./learned.js";
 import { parties } from "./parties.js";
-import { fetched, hasNewKeys, isRelayed, nameHere, personFor, relays } from "./place.js";
+import { fetched, hasNewKeys, isRelayed, nameHere, passFor, personFor, relays } from "./place.js";
 import { aboutPanel, answersPanel, beforeQuestions, explainSeveral, questionsForm } from "./several.js";
 import { en } from "./texts/en.js";
 import { textsOf } from "./texts/texts.js";
@@ -24,6 +24,8 @@ import { askedVersion, forgetTicket, takeTicket } from "./ticket.js";
 const main = mainOf();
 const name = nameHere();
 let ticket = takeTicket();
+/** @type {string | undefined} */
+let pass; // what the ticket was exchanged for, where the survey takes passes
 let version = askedVersion();
 let words = en; // those of the survey, once it is known
 let isFirst = true; // what is shown first does not take the focus
@@ -72,6 +74,7 @@ const attempt = (work) => () => work().catch(failed);
 async function start() {
   const survey = await fetched(name, version);
   speak(survey);
+  if (survey.collect.submit === "pass" && (isRelayed || !survey.collect.oblivious)) await exchangeTicket(survey);
   const person = personFor(survey);
   const before = await person.recall();
   const reason = refusal(survey);
@@ -80,6 +83,19 @@ async function start() {
   else if (survey.questions) await beginQuestions(survey, person);
   else await showQuestion(survey, person);
 }
+
+/**
+ * Exchange the ticket for a pass, as soon as the survey is opened: the more time lies between the two, the less it tells.
+ *
+ * @param {Survey} survey
+ */
+async function exchangeTicket(survey) {
+  pass = await passFor(survey, survey.state === "open" ? ticket : undefined);
+  if (pass) forgetTicket();
+}
+
+/** Return what the report is sent with. */
+const shown = () => ({ ticket: pass ?? ticket });
 
 /**
  * Return what stands above a survey: its question, or what stands for several.
@@ -109,6 +125,7 @@ function refusal({ state, collect }) {
   if (state !== "open") return words.closed;
   if (collect.submit === "token") return words.programs;
   if (collect.oblivious && !isRelayed) return words.relayOnly;
+  if (collect.submit === "pass") return pass ? null : words.personal;
   return collect.submit === "ticket" && !ticket ? words.personal : null;
 }
 
@@ -152,7 +169,7 @@ async function showQuestion(survey, person) {
     form,
     details(
       privacyCard(card(survey.oracle, words.card), told, words.card),
-      parties(words.parties),
+      parties(survey, words.parties),
       versionLine(survey),
     ),
   );
@@ -175,7 +192,7 @@ async function beginQuestions(survey, person) {
  * @param {Respondent} person
  */
 async function showQuestions(survey, person) {
-  const asked = await person.asked({ ticket });
+  const asked = await person.asked(shown());
   const answering = (/** @type {Answers} */ answers) => attempt(() => prepare(survey, person, answers))();
   show(...(await aboveQuestions(survey)), questionsForm(asked, words, answering), ...cardOf(survey));
 }
@@ -197,7 +214,11 @@ async function aboveQuestions(survey) {
 
 /** @param {Survey} survey */
 const cardOf = (survey) => [
-  details(privacyCard(card(survey.oracle, words.card), null, words.card), parties(words.parties), versionLine(survey)),
+  details(
+    privacyCard(card(survey.oracle, words.card), null, words.card),
+    parties(survey, words.parties),
+    versionLine(survey),
+  ),
 ];
 
 /**
@@ -260,7 +281,7 @@ async function prepare(survey, person, label) {
   keepLedger();
   const confirm = (/** @type {readonly string[]} */ notices) =>
     ask(words.askTitle, notices.map(words.notice), words.goOn, words.doNotAnswer);
-  const answer = await person.prepare(label, { confirm, ticket });
+  const answer = await person.prepare(label, { confirm, ...shown() });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }
 
@@ -335,7 +356,7 @@ const report = (survey, batch) => [
   element("p", {}, reportText(survey)),
   bytes(batch),
   numbers(survey),
-  parties(words.parties, true),
+  parties(survey, words.parties, true),
   versionLine(survey),
 ];
 
@@ -349,6 +370,7 @@ const numbers = ({ oracle }) => list(card(oracle, words.card).numbers);
 /** @param {Survey} survey */
 function reportText({ oracle, collect }) {
   const text = words.bytes(oracle.reportBits.toLocaleString(words.language));
+  if (collect.submit === "pass") return [text, words.pass, collect.derive && words.unlinked].filter(Boolean).join(" ");
   return [text, collect.submit === "ticket" && words.ticket, collect.derive && words.linked].filter(Boolean).join(" ");
 }
 
@@ -438,7 +460,7 @@ function taking(survey, person, state) {
  */
 async function takeBack(survey, person, asks) {
   if (asks && !(await ask(words.takeBackTitle, words.takeBackNotices, words.takeBack, words.keepIt))) return;
-  await showReport(survey, person, await person.withdraw({ ticket }), null);
+  await showReport(survey, person, await person.withdraw(shown()), null);
 }
 
 const leave = () =>
@@ -453,7 +475,7 @@ const leave = () =>
  * @param {Respondent} person
  */
 async function deliver(survey, person) {
-  const answer = await person.send({ ticket });
+  const answer = await person.send(shown());
   if (answer.state === "sent") tellSent(name);
   await showReport(survey, person, answer, null);
 }

@@ -2,16 +2,22 @@
 import { element } from "../shared/dom.js";
 import { isRelayed } from "./place.js";
 
+/** @import { Survey } from "../fldp.js" */
 /** @import { Texts } from "./texts/en.js" */
 
 /**
  * Make the table, and what it does not show: a panel, or a part of one.
  *
+ * @param {Survey} survey
  * @param {Texts["parties"]} words
  * @param {boolean} [isPart]
  */
-export function parties({ title, columns, relayed, direct }, isPart = false) {
-  const { rows, notes } = isRelayed ? relayed : direct;
+export function parties({ collect }, { title, columns, relayed, direct, passes }, isPart = false) {
+  const way = isRelayed ? relayed : direct;
+  const isPass = collect.submit === "pass";
+  const rows = isPass && collect.issuer ? [...way.rows, passes.issuer] : way.rows;
+  const issued = collect.issuer ? passes.apart : isRelayed ? passes.relayed : passes.direct;
+  const notes = isPass ? [passes.blind, issued, ...way.notes] : way.notes;
   const head = element(
     "tr",
     {},

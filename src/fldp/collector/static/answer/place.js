@@ -24,7 +24,8 @@ export const nameHere = () =>
 /** Get the way to the collector ready. At a relay all files are fetched, or it would know kinds of surveys by them. */
 async function findWay() {
   if (!isRelayed || relay) return;
-  const [oblivious] = await Promise.all([import("../fldp_oblivious.js"), import("../fldp_unequal.js")]);
+  const files = [import("../fldp_unequal.js"), import("../fldp_passes.js")];
+  const [oblivious] = await Promise.all([import("../fldp_oblivious.js"), ...files]);
   relays = oblivious.through;
   relay = oblivious.through(home);
 }
@@ -47,6 +48,17 @@ export async function fetched(name, version) {
  * @param {Parameters<typeof participant>[1]} [options]
  */
 export const personFor = (survey, options = {}) => participant(survey, { ...options, relay });
+
+/**
+ * Return the pass to a survey that takes passes: the one that is kept here, or one for a ticket.
+ *
+ * @param {Survey} survey
+ * @param {string} [ticket]
+ */
+export async function passFor(survey, ticket) {
+  const { obtainPass } = await import("../fldp_passes.js");
+  return obtainPass(survey, { ticket, relay });
+}
 
 /** Whether the collector's keys were replaced within a day. */
 export const hasNewKeys = () => relay?.hasNewKeys === true;

@@ -25,6 +25,7 @@ const embedCode = ({ name, title, question }) =>
 const WHO = {
   open: "Everybody who has this link can answer.",
   ticket: "Everybody needs a link of their own: this one alone does not let anybody answer.",
+  pass: "Everybody needs a link of their own: this one alone does not let anybody answer. Nobody can tell which report came by which link.",
   token: "This survey is answered by programs with a token, not on its page.",
 };
 
@@ -113,7 +114,9 @@ function embedPart(survey) {
 
 /** @param {Survey} survey */
 function ticketed(survey) {
-  if (survey.collect.submit !== "ticket") return null;
+  const { submit, issuer } = survey.collect;
+  if (submit !== "ticket" && submit !== "pass") return null;
+  if (issuer) return notice("", element("p", {}, `Personal links are made by who issues passes, ${issuer}.`));
   const words = "Personal links are made here by who has an admin token, or with fldp ticket create.";
   return isAdmin() ? ticketPart(survey, linkOf(survey)) : notice("", element("p", {}, words));
 }

@@ -89,6 +89,9 @@ export const de = {
   linked:
     "Ein Teil davon wird aus diesem Schlüssel berechnet: Wer die Links aufbewahrt hat, kann erkennen, welcher Bericht Ihrer ist. " +
     "Wie wenig er über Ihre Antwort sagt, steht unten.",
+  pass: "Mitgesendet wird ein Ausweis, gegen den der Schlüssel aus Ihrem Link getauscht wurde. Niemand kann erkennen, welcher Schlüssel es war.",
+  unlinked:
+    "Ein Teil davon wird aus diesem Ausweis berechnet: Sie konnten ihn nicht wählen, und niemand kann daran erkennen, welcher Bericht Ihrer ist.",
   named: "Der Bericht oben nennt sie.",
   notKept: "Sie wird nicht gesendet und nicht aufbewahrt.",
   notKeptDaily:
@@ -200,6 +203,17 @@ export const de = {
         "Der Vermittler verbirgt Sie unter denen, die in derselben Zeit senden. Wer in einer Stunde der Einzige ist, kann an der Zeit erkannt werden.",
         "Was der Bericht über Ihre Antwort sagt, ist für alle gleich, die ihn lesen.",
       ],
+    },
+    passes: {
+      issuer: ["Wer Ausweise ausgibt", "ja, und Ihren Schlüssel", "ja", "nein"],
+      blind:
+        "Ihr Schlüssel wurde gegen einen Ausweis getauscht, den sein Aussteller unterschrieb, ohne ihn zu sehen. Kommt der Bericht mit dem Ausweis, kann niemand erkennen, welcher Schlüssel es war.",
+      apart:
+        "Die Zeit kann es dennoch verraten: Wer antwortet, kurz nachdem ein Schlüssel getauscht wurde, könnte dessen Inhaber sein, wenn Aussteller und Server vergleichen.",
+      relayed:
+        "Die Zeit kann es dennoch verraten: Wer antwortet, kurz nachdem ein Schlüssel getauscht wurde, könnte dessen Inhaber sein.",
+      direct:
+        "Ihre Adresse und die Zeit können es dennoch verraten: Der Server sieht, wer einen Schlüssel tauscht und wer kurz danach einen Bericht sendet.",
     },
     direct: {
       rows: [

@@ -84,6 +84,9 @@ export const en = {
   linked:
     "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. " +
     "How little it says of your answer is shown below.",
+  pass: "A pass is sent with them, for which the ticket in your link was exchanged. Nobody can tell which ticket it was.",
+  unlinked:
+    "A part of them is computed from that pass: you could not choose it, and nobody can tell from it which report is yours.",
   named: "The report above names it.",
   notKept: "It is not sent, and it is not kept.",
   notKeptDaily:
@@ -205,6 +208,16 @@ export const en = {
         "The relay hides you among those who send in the same while. Who is the only one within an hour can be known by the time.",
         "What the report says of your answer is the same for everybody who reads it.",
       ],
+    },
+    passes: {
+      issuer: ["The issuer of passes", "yes, and your ticket", "yes", "no"],
+      blind:
+        "Your ticket was exchanged for a pass that its issuer signed without seeing it. When the report comes with the pass, nobody can tell which ticket it was.",
+      apart:
+        "The time can still tell: who answers just after a ticket was exchanged may be its holder, if issuer and collector compare.",
+      relayed: "The time can still tell: who answers just after a ticket was exchanged may be its holder.",
+      direct:
+        "Your address and the time can still tell: the collector sees who exchanges a ticket, and who sends a report just after.",
     },
     direct: {
       rows: [

@@ -34,7 +34,7 @@ def who_sees(survey: Survey) -> Rows:
 def beside(survey: Survey) -> tuple[str, ...]:
     """Return what the table does not show."""
     if survey.needs_relay:
-        return ("If the operators of relay and collector work together, they know all of this.", _ALONE, _SAME)
+        return ("If those who run relay and collector work together, they know all of this.", _ALONE, _SAME)
     return ("A client that sends through a relay hides your address from the collector.", _SAME)
 
 

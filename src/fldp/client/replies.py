@@ -83,9 +83,7 @@ def verified(reply: Reply, name: str, version: str | None) -> Published:
     except FldpError as error:
         raise CollectorError(f"the answer is not a survey: {clean(error)}") from None
     if survey.version != claimed:
-        raise CollectorError(
-            f"the version of survey {name} must be {survey.version}, got one that is claimed and wrong"
-        )
+        raise CollectorError(f"the collector claims a wrong version for survey {name}: its text gives {survey.version}")
     return Published(survey, state)
 
 
@@ -93,7 +91,7 @@ def created(reply: Reply, survey: Survey) -> dict[str, Json]:
     """Return what was created, which must be what was asked for."""
     found: dict[str, Json] = checked(reply, "create_survey")
     if found["version"] != survey.version:
-        raise CollectorError(f"the version of survey {survey.name} must be {survey.version}, got another one")
+        raise CollectorError(f"the collector published another version of survey {survey.name} than {survey.version}")
     return found
 
 
@@ -117,7 +115,7 @@ def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
     """Return what was closed, which must be what was asked for."""
     found: dict[str, Json] = checked(reply, "close_survey")
     if (found["name"], found["state"]) != (name, "closed") or version not in (None, found["version"]):
-        raise CollectorError(f"survey {name} must be closed now, got another answer")
+        raise CollectorError(f"the collector did not say that survey {name} is closed now")
     return found
 
 
@@ -180,7 +178,7 @@ def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
     """Return a new token, which must be good for what was asked for and for nothing else."""
     made = _token(checked(reply, "create_token"))
     if (made.scope, made.survey) != (scope, survey) or not presentable(made.token or ""):
-        raise CollectorError(f"the token must be one to {scope}, for survey {survey or 'any'}, got another one")
+        raise CollectorError(f"the collector made another token than one to {scope}, for survey {survey or 'any'}")
     return made
 
 

@@ -60,6 +60,11 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return "".join(parts)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the dialog of the search, for those who hear the page."""
+    return output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
+
+
 def _relinked(found: re.Match[str], source: str, page: str) -> str:
     mark, text, target = found.groups()
     path, _, anchor = target.partition("#")

@@ -453,7 +453,7 @@ def test_a_survey_that_is_not_what_it_claims_costs_nothing(at, asked, fault, err
 
 
 def test_a_forged_survey_is_refused(at, asked):
-    with pytest.raises(CollectorError, match="got one that is claimed and wrong"):
+    with pytest.raises(CollectorError, match="claims a wrong version for survey"):
         at("forged").survey(asked.name)
 
 

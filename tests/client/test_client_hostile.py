@@ -149,9 +149,13 @@ def test_a_page_that_answers_everything_is_believed_nothing(body):
 @pytest.mark.parametrize(
     ("thing", "operation", "message"),
     [
-        ({**MADE, "scope": "admin"}, lambda c: c.create_token("read"), "the token must be one to read, for survey any"),
+        (
+            {**MADE, "scope": "admin"},
+            lambda c: c.create_token("read"),
+            "another token than one to read, for survey any",
+        ),
         ({**MADE, "token": "\x1b]0;x"}, lambda c: c.create_token("read"), "a token has odd characters"),
-        ({**MADE, "token": "two words"}, lambda c: c.create_token("read"), "got another one"),
+        ({**MADE, "token": "two words"}, lambda c: c.create_token("read"), "another token than one to read"),
         ([{**MADE, "id": "\x9b31m"}], lambda c: c.tokens(), "a token has odd characters"),
         ({"tickets": ["a", "b"]}, lambda c: c.tickets(VERSION, 3), "must hold 3 tickets, got 2"),
         ({"tickets": ["a", "b", "b"]}, lambda c: c.tickets(VERSION, 3), "must hold 3 tickets, got 2"),
@@ -160,10 +164,14 @@ def test_a_page_that_answers_everything_is_believed_nothing(body):
         ({**FOUND, "rows": [7]}, lambda c: c.estimates(VERSION), "Expected `object`, got `int` - at `$.rows["),
         ({**FOUND, "rows": [{**ROW, "label": 7}]}, lambda c: c.estimates(VERSION), "got `int` - at `$.rows[0].label`"),
         ({**FOUND, "rest": {"count": 1}}, lambda c: c.estimates(VERSION), "missing required field `stderr`"),
-        ({**STATE, "name": "other", "state": "closed"}, lambda c: c.close("browser"), "got another answer"),
-        ({**STATE, "state": "open"}, lambda c: c.close("browser"), "got another answer"),
-        ({**STATE, "state": "closed"}, lambda c: c.reopen("browser"), "got another answer"),
-        ({**STATE, "name": "other", "state": "open"}, lambda c: c.reopen("browser"), "got another answer"),
+        (
+            {**STATE, "name": "other", "state": "closed"},
+            lambda c: c.close("browser"),
+            "did not say that survey browser is closed",
+        ),
+        ({**STATE, "state": "open"}, lambda c: c.close("browser"), "did not say that survey browser is closed"),
+        ({**STATE, "state": "closed"}, lambda c: c.reopen("browser"), "did not say that survey browser is open again"),
+        ({**STATE, "name": "other", "state": "open"}, lambda c: c.reopen("browser"), "is open again"),
         ([{**LISTED, "state": "\x1b[2J"}], lambda c: c.surveys(), "Invalid enum value - at `$[0].state`"),
         ([{**LISTED, "version": "x"}], lambda c: c.surveys(), "Expected `str` matching regex"),
         ([{**LISTED, "question": "\ud800", "\ud800": 1}], lambda c: c.surveys(), "a text is no Unicode"),
@@ -176,7 +184,9 @@ def test_what_is_made_is_what_was_asked_for(thing, operation, message):
 
 
 def test_nothing_has_changed_is_no_answer_to_a_first_question():
-    assert "which was not asked" in str(said(answer(b"", "304 Not Modified"), lambda client: client.estimates(VERSION)))
+    assert "unexpected 304 Not Modified" in str(
+        said(answer(b"", "304 Not Modified"), lambda client: client.estimates(VERSION))
+    )
 
 
 # --- secrets

@@ -86,3 +86,16 @@ def test_links_lead_somewhere(path):
 def anchors(path):
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_phrases_on_which_readers_stumble_are_gone():
+    """Each has a plain wording now."""
+    phrases = re.compile(
+        r"got (?:another one|something else|nobody|a no|one that is claimed)|a good token is needed"
+        r"|not good, or not any more"
+        r"|cannot be read, and then it can|neither so small nor so large|Past one machine|The whiskers are|Tell whether"
+        r"|here our own client|What the answers of all|nothing is built on a slip|known by heart|The route that doubts"
+    )
+    places = [*(ROOT / "src" / "fldp").rglob("*.py"), *(ROOT / "js" / "src").rglob("*.ts"), *PAGES]
+    places += [path for path in (ROOT / "src/fldp/collector/static").rglob("*.js") if "vendor" not in path.parts]
+    assert [(path.name, found[0]) for path in places if (found := phrases.search(path.read_text()))] == []

@@ -4,7 +4,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,9 +17,16 @@ import fldp
 from fldp.cli.catalogue import EXAMPLES
 from fldp.collector.config.settings import described
 from fldp.interface.operations import OPERATIONS
+from support.browser import Visitor, accessible, chromium
 
 ROOT = Path(__file__).parents[2]
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data"}
+LOOKED_AT = [  # page, width, scheme
+    ("index", 390, "dark"),
+    ("first_survey", 1280, "dark"),
+    ("privacy", 390, "light"),
+    ("reference/survey", 1280, "light"),
+]
 KINDS = ["Start", "Tutorials", "How to", "Reference", "Explanations"]
 
 
@@ -51,6 +61,7 @@ def test_the_site_is_whole(tmp_path):
     loads_nothing_from_elsewhere(tmp_path)
     has_every_name_command_setting_and_route(tmp_path)
     search_knows_every_page(tmp_path)
+    is_accessible_and_finds(tmp_path)
 
 
 def loads_nothing_from_elsewhere(site):
@@ -79,6 +90,37 @@ def search_knows_every_page(site):
     for page in site.rglob("*.html"):
         name = page.relative_to(site).as_posix()
         assert name == "404.html" or f'"location":"{name}"' in index, name
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *ignored): ...
+
+
+@contextmanager
+def served(folder):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *args: Quiet(*args, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def is_accessible_and_finds(site):
+    with served(site) as url, chromium() as browser:
+        for name, width, scheme in LOOKED_AT:
+            size = {"width": width, "height": 900}
+            with Visitor(browser, url, viewport=size, color_scheme=scheme) as visitor:
+                page = visitor.open(f"{url}/{name}.html")
+                page.wait_for_function(
+                    "[...document.querySelectorAll('article table')].every(each => each.closest('[tabindex]'))"
+                )
+                accessible(page)
+        with Visitor(browser, url) as visitor:
+            page = visitor.open(f"{url}/index.html")
+            page.get_by_role("textbox", name="Search").fill("withdrawal")
+            page.locator(".md-search-result__link").first.wait_for()
 
 
 def test_there_are_four_kinds_of_pages_and_a_beginning():

@@ -111,7 +111,7 @@ def test_the_design_s_figures():
         "it leaves 512 possible",
         "2.9 times as often",
         "11 fresh answers",
-        "and 17 in",
+        "after 17, in",
         "Promised: (1, 1/2)-FLDP",
     ):
         assert words in text

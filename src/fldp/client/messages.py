@@ -148,7 +148,7 @@ def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
     """Make an error of an answer that is not what was asked for; RFC 9457 says how it tells why."""
     secrets = tuple(secrets)
     if reply.status == 304:
-        return CollectorError("says that nothing has changed, which was not asked", status=reply.status)
+        return CollectorError("unexpected 304 Not Modified", status=reply.status)
     if 300 <= reply.status < 400:
         place = clean(hidden(reply.headers.get("location", "elsewhere"), secrets), 200)
         return CollectorError(

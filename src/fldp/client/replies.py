@@ -84,9 +84,7 @@ def verified(reply: Reply, name: str, version: str | None) -> Published:
     except FldpError as error:
         raise CollectorError(f"the answer is not a survey: {clean(error)}") from None
     if survey.version != claimed:
-        raise CollectorError(
-            f"the version of survey {name} must be {survey.version}, got one that is claimed and wrong"
-        )
+        raise CollectorError(f"the collector claims a wrong version for survey {name}: its text gives {survey.version}")
     return Published(survey, state)
 
 
@@ -94,7 +92,7 @@ def created(reply: Reply, survey: Survey) -> dict[str, Json]:
     """Return what was created, which must be what was asked for."""
     survey_row: dict[str, Json] = checked(reply, "create_survey")
     if survey_row["version"] != survey.version:
-        raise CollectorError(f"the version of survey {survey.name} must be {survey.version}, got another one")
+        raise CollectorError(f"the collector published another version of survey {survey.name} than {survey.version}")
     return survey_row
 
 
@@ -118,16 +116,16 @@ def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
     """Return what was closed, which must be what was asked for."""
     row: dict[str, Json] = checked(reply, "close_survey")
     if (row["name"], row["state"]) != (name, "closed") or version not in (None, row["version"]):
-        raise CollectorError(f"survey {name} must be closed now, got another answer")
+        raise CollectorError(f"the collector did not say that survey {name} is closed now")
     return row
 
 
 def reopened(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
     """Return what was reopened, which must be what was asked for. One whose time has not come is scheduled."""
-    found: dict[str, Json] = checked(reply, "reopen_survey")
-    if found["name"] != name or found["state"] == "closed" or version not in (None, found["version"]):
-        raise CollectorError(f"survey {name} must be open again, got another answer")
-    return found
+    row: dict[str, Json] = checked(reply, "reopen_survey")
+    if row["name"] != name or row["state"] == "closed" or version not in (None, row["version"]):
+        raise CollectorError(f"the collector did not say that survey {name} is open again")
+    return row
 
 
 def done(reply: Reply) -> None:
@@ -206,7 +204,7 @@ def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
     """Return a new token, which must be good for what was asked for and for nothing else."""
     token = _token(checked(reply, "create_token"))
     if (token.scope, token.survey) != (scope, survey) or not presentable(token.token or ""):
-        raise CollectorError(f"the token must be one to {scope}, for survey {survey or 'any'}, got another one")
+        raise CollectorError(f"the collector made another token than one to {scope}, for survey {survey or 'any'}")
     return token
 
 

@@ -1,4 +1,4 @@
-"""Past one machine: reports in a lake of Parquet files, tallied on all cores, on Dask or on Spark."""
+"""More data than one machine holds: reports in a lake of Parquet files, tallied on all cores, on Dask or on Spark."""
 
 from fldp.distributed.lake.partial_tally import Bad, PartialTally, Result
 from fldp.distributed.privatizing import privatize

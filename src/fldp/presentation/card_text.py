@@ -195,14 +195,14 @@ def _followed(oracle: Following) -> tuple[str, ...]:
     steady, lasting = oracle.epsilon_permanent, oracle.lasting_epsilon
     return (
         "Your device draws noise once, before you answer, and keeps it. Asked again, it adds more noise each time.",
-        f"If your answer stays the same, all reports together are at most {_ratio(steady)} times as likely for it as "
-        f"for another that stays: epsilon {number(steady)}, however many they are.",
+        f"Say that your answer stays the same. Then all reports together are at most {_ratio(steady)} times as likely "
+        f"for it as for another that stays: epsilon {number(steady)}, however many they are.",
         f"If it changes, they are at most {_ratio(lasting)} times as likely as for other answers whose hashes change "
         f"in the same pattern: epsilon {number(lasting)}, {1 << oracle.hash_bits} times {number(steady)}. Your device "
         "is charged that, once.",
         "That your answer changed, and when, is covered by no epsilon: however long somebody watches, a change can be "
-        f"seen with a probability of {percent(float(oracle.change_visible))}. A part of each report stays the same, so "
-        "your reports can be recognised as those of one device.",
+        f"seen with a probability of {percent(float(oracle.change_visible))}. A part of each report stays the same. So "
+        "others can tell that your reports come from one device.",
     )
 
 
@@ -226,7 +226,7 @@ def _fresh(card: Card) -> str:
         alone = percent(float(card.repeats.known[1]))
         return f"A single answer already leaves only yours possible in {alone} of all cases, at any epsilon."
     if median is not None:
-        return f"{median} fresh answers would leave only yours possible in {_often(card, median)}, at any epsilon."
+        return f"After {median} fresh answers only yours would be left in {_often(card, median)}, at any epsilon."
     share = next((share for share in (0.5, 0.9) if card.guess.after < share), None)
     if card.guess.before >= 0.9:
         return f"The best guess is right in {percent(card.guess.before)} of all cases even without your answer."
@@ -245,7 +245,7 @@ def _often(card: Card, median: int) -> str:
     most = card.repeats.within(0.99)
     if most is None or not (card.repeats.exact or card.repeats.trials >= _ENOUGH_TRIALS):
         return "half of all cases or more"
-    return "99 of 100 cases" if most == median else f"half of all cases or more, and {most} in 99 of 100"
+    return "99 of 100 cases" if most == median else f"half of all cases or more; after {most}, in 99 of 100"
 
 
 def _numbers(card: Card) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def beside(survey: Survey) -> tuple[str, ...]:
     """Return what the table does not show."""
     passes = () if survey.pass_terms is None else (_BLIND, _TIME if survey.needs_relay else _ADDRESS)
     if survey.needs_relay:
-        return (*passes, "If the operators of relay and collector work together, they know all of this.", _ALONE, _SAME)
+        return (*passes, "If those who run relay and collector work together, they know all of this.", _ALONE, _SAME)
     return (*passes, "A client that sends through a relay hides your address from the collector.", _SAME)
 
 

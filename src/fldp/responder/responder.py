@@ -173,7 +173,7 @@ class Responder:
         """Return new reports of several answers, of as many people, as one batch."""
         packed = [self._pack(self.report(answer)) for answer in answers]
         if not packed:
-            raise DomainError("Responder: a batch must hold at least one answer, got none")
+            raise DomainError("Responder: a batch must hold at least one answer")
         return self._frame.around_all(packed)
 
     def _checked(self, answer: object) -> int:

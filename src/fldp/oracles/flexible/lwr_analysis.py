@@ -30,9 +30,9 @@ class LWRAnalysis(FWRAnalysis):
     @property
     def unprotected(self) -> str:
         return (
-            f"All reports of a value that stays keep epsilon {self.oracle.epsilon_permanent:g}, of values that change "
-            f"in one pattern {self.oracle.lasting_epsilon:g}; that a value changes is covered by no epsilon, and shows "
-            f"with probability {float(self.oracle.change_visible):.2f}."
+            f"All reports of a value that stays keep epsilon {self.oracle.epsilon_permanent:g}. Those of values that "
+            f"change in one pattern keep {self.oracle.lasting_epsilon:g}. That a value changes is covered by no "
+            f"epsilon, and shows with probability {float(self.oracle.change_visible):.2f}."
         )
 
     def thresholds(self) -> Iterator[tuple[int, int]]:

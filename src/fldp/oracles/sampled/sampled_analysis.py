@@ -57,8 +57,8 @@ class SampledAnalysis(Analysis[Sampled]):
             f"about, {about} of them: chance chose these, not your answers. It says nothing about the others.",
             f"It is about a given question with a probability of {min(chances):.0%} to {max(chances):.0%}; where it "
             "is, it protects the answer by that same epsilon, not by a smaller one.",
-            "Another answer would be about other questions, and would cost another epsilon: k fresh answers are k "
-            "times epsilon together, and a few dozen ask about everything. So your device answers once.",
+            "Another answer would be about other questions, and would cost another epsilon. k fresh answers cost k "
+            "times epsilon together. A few dozen ask about everything. So your device answers once.",
             f"The rest of this card is about the {self.explained.domain_size:,} answers that one report tells apart at "
             "most.",
         )

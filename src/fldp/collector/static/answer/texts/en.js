@@ -57,7 +57,7 @@ export const en = {
   textLong: (size, most) => `Write a shorter text: this one takes ${size} bytes, and ${most} is the most.`,
   scroll: "Scroll until this field is in full view. Then you can write in it.",
   consentTitle: "Not every answer is protected",
-  consentReason: "A report may leave only one answer possible.",
+  consentReason: "A report may fit one answer alone.",
   consent: "I allow that my report may name my answer for certain.",
   details: "Details",
   version: "Version of the survey, computed here: ",
@@ -147,13 +147,13 @@ export const en = {
   // What a report tells.
   /** @type {(before: number) => string} */
   guess: (before) =>
-    `Somebody who knows nothing else and guesses your answer is right with probability ${percent(before)} without this report, and with it at best `,
+    `Somebody who knows nothing else guesses your answer. This guess is right with probability ${percent(before)} without this report, and with it at best `,
   /** @type {(before: number, size: number) => string} */
   guessText: (before, size) =>
-    `Somebody who knows that your answer is one of ${count(size)} texts, all equally likely, and guesses it is right with probability ${percent(before)} without this report, and with it at best `,
+    `Somebody knows that your answer is one of ${count(size)} texts, all equally likely, and guesses. This guess is right with probability ${percent(before)} without this report, and with it at best `,
   /** @type {(before: number) => string} */
   guessSeveral: (before) =>
-    `Somebody who knows nothing else and guesses your answers to these is right with probability ${percent(before)} without this report, and with it at best `,
+    `Somebody who knows nothing else guesses your answers to these. This guess is right with probability ${percent(before)} without this report, and with it at best `,
   noText: "It rules out no text: every text could have led to this report.",
   /** @type {(size: number) => string} */
   noneOut: (size) => `It rules out no answer: each of the ${count(size)} could have led to this report.`,
@@ -245,7 +245,7 @@ export const en = {
     severalChance: (least, most) =>
       `It is about a given question with a probability of ${least}% to ${most}%; where it is, it protects the answer by that same epsilon, not by a smaller one.`,
     severalAgain:
-      "Another answer would be about other questions, and would cost another epsilon: k fresh answers are k times epsilon together, and a few dozen ask about everything. So your device answers once.",
+      "Another answer would be about other questions, and would cost another epsilon. k fresh answers cost k times epsilon together. A few dozen ask about everything. So your device answers once.",
     /** @type {(size: number) => string} */
     severalRest: (size) =>
       `The rest of this card is about the ${count(size)} answers that one report tells apart at most.`,

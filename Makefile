@@ -59,7 +59,7 @@ acceptance: $(READY)  ## every statistical promise at full size; writes the tabl
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@tools/need.sh postgresql wrk
-	@status=0; for part in core one_call one_command oracles heavy_hitters collector scale; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
+	@status=0; for part in core one_call one_command oracles questions heavy_hitters collector scale; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
 
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs

@@ -73,3 +73,11 @@ def test_the_shell_watches_a_number(tmp_path):
     assert told["anytime"] == {"planned": 5000}
     assert [told["mean"]["low"], told["mean"]["high"]] == pytest.approx([expected.low, expected.high])
     assert "whenever you look" in shell(*asked)[0]
+
+
+def test_the_oracle_of_a_number_needs_no_survey():
+    assert fldp.number(epsilon=1.0, bins=8) == number_oracle(Scale(0, 1, bins=8), 1.0)
+    assert fldp.number(epsilon=2.0, goal="mean") == number_oracle(Scale(5, 9, goal="mean"), 2.0)
+    for mistake in ({"epsilon": 0}, {"epsilon": 1.0, "bins": 1}, {"epsilon": 1.0, "goal": "median"}):
+        with pytest.raises(FldpError, match="must be"):
+            fldp.number(**mistake)

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from fldp.search.heavy_hitters import heavy_hitters
     from fldp.search.results import HeavyHitters, Hitter
     from fldp.search.rounds import Round, Search
+    from fldp.survey.number import number
     from fldp.survey.survey import Survey
 
 __version__ = "0.1.0"
@@ -174,6 +175,7 @@ __all__ = [
     "combine",
     "heavy_hitters",
     "integrity",
+    "number",
     "people_needed",
     "plan",
     "poison",
@@ -230,6 +232,7 @@ _HOMES = {
     "fldp.search.heavy_hitters": "heavy_hitters",
     "fldp.search.results": "HeavyHitters Hitter",
     "fldp.search.rounds": "Round Search",
+    "fldp.survey.number": "number",
     "fldp.survey.survey": "Survey",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

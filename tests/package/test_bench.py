@@ -3,6 +3,7 @@
 import json
 import sys
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import command  # noqa: E402
 import comparison  # noqa: E402
 import document  # noqa: E402
 import oracles  # noqa: E402
+import questions  # noqa: E402
 from comparison import Row, Setting, all_rows  # noqa: E402
 from peers import counterparts, environment  # noqa: E402
 from peers.environment import Peer, PeerError  # noqa: E402
@@ -174,3 +176,36 @@ def test_the_document_has_a_part_for_all_that_is_written_into_it():
         document.replaced(text, name, "")
     said = document.circumstances(command.machine())
     assert all(word in said for word in ("Measured on 20", "python 3.", "numpy", "load average"))
+
+
+def test_the_true_epsilon_of_fake_data_is_enumerated():
+    """All tuples of three questions of three answers: those that differ in one answer keep what is declared."""
+    declared, count, size = 1.0, 3, 3
+    raised = np.exp(questions.true_epsilon("RS+FD[GRR]", declared, count))
+    own, other = raised / (raised + size - 1), 1 / (raised + size - 1)
+
+    def chance(seen, held):
+        return sum(own if a == b else other for a, b in zip(seen, held, strict=True)) / count / size ** (count - 1)
+
+    tuples = list(product(range(size), repeat=count))
+    ratios = {held: max(chance(seen, tuples[0]) / chance(seen, held) for seen in tuples) for held in tuples}
+    assert np.log(max(ratios.values())) == pytest.approx(questions.true_epsilon("RS+FD[GRR]", declared, count))
+    assert np.log(ratios[0, 0, 1]) == pytest.approx(declared)
+    assert ratios[0, 0, 1] < ratios[1, 1, 1]
+    assert questions.true_epsilon("RS+FD[GRR]", questions.declared_for(1.0, 10), 10) == pytest.approx(1)
+    assert questions.true_epsilon("SMP[GRR]", 1.0, 10) == 1
+
+
+def test_errors_of_several_questions_and_who_is_better():
+    rows = questions.people(2, 3)
+    truth = [(np.bincount(column, minlength=3) / len(rows)).tolist() for column in rows.T]
+    assert questions.error(rows, 3, truth) == 0
+    off = [[share + 0.01 for share in each] for each in truth]
+    assert questions.error(rows, 3, off) == pytest.approx(1e-4 * len(rows))
+    made = [
+        questions.Row(name, 2, 3, 1.0, true, error, 1.0, 1.0)
+        for name, true, error in (("fldp", 1.0, 20.0), ("SMP[GRR]", 1.0, 18.0), ("RS+FD[GRR]", 2.9, 5.0))
+    ]
+    assert questions.best_of_peers(made).scheme == "SMP[GRR]"
+    assert not questions.is_missed(made)
+    assert questions.is_missed([made[0], questions.Row("SMP[GRR]", 2, 3, 1.0, 1.0, 10.0, 1.0, 1.0)])

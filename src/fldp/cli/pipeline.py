@@ -202,6 +202,7 @@ def estimate(
     one = several[question] if several is not None and question else None
     if isinstance(one, Number) and not consistent:
         refuse_prior(prior)
+        one = one if anytime is None else one.watched(anytime)
         show_number(one, asked, level, as_json=as_json, as_csv=as_csv)
         _save_plot(one, plot, level, top)
         return
@@ -218,6 +219,7 @@ def estimate(
         result = about.estimate(source, method=method, **options)
     result = processed(result, post or (method if prior else None), prior, about.question)
     if isinstance(result, Number):
+        result = result if anytime is None else result.watched(anytime)
         show_number(result, asked, level, as_json=as_json, as_csv=as_csv)
         _save_plot(result, plot, level, top)
         return

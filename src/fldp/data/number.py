@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from fldp.data.anytime import MAX_PLANNED, check_unbiased, multiplier
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
 from fldp.data.estimate import Estimate, Total
 from fldp.data.frames import Columns, FramedAtLevel
@@ -75,11 +76,13 @@ class Histogram(FramedAtLevel, Displayed):
     shares: Floats
     stderr: Floats
     n: int
+    planned: int | None = None  # of a number that is watched
 
     def interval(self, level: float = LEVEL, *, simultaneous: bool = False) -> Floats:
         """Return the intervals of the shares, a row of two ends for each; all hold at once if ``simultaneous``."""
         miss = 1 - fraction("Histogram", "level", level)
-        reach = z_score(1 - miss / len(self.shares) if simultaneous else level) * self.stderr
+        share = miss / len(self.shares) if simultaneous else miss
+        reach = standard_errors(1 - share, self.n, self.planned) * self.stderr
         return np.stack([self.shares - reach, self.shares + reach], axis=1)
 
     def table(self, level: float = LEVEL) -> np.ndarray[tuple[int], np.dtype[np.void]]:
@@ -123,6 +126,7 @@ class Number(Estimate):
 
     scale: Scale = field(kw_only=True)
     source: Shares = field(kw_only=True, repr=False)
+    planned: int | None = field(default=None, kw_only=True)  # reports, where intervals hold at every look
 
     @classmethod
     def of(cls, estimate: Estimate, scale: Scale, source: Shares) -> "Number":
@@ -130,6 +134,26 @@ class Number(Estimate):
         known = {part.name: getattr(estimate, part.name) for part in fields(Estimate)}
         labels = [scale.label(cell) for cell in range(scale.size)]
         return cls(**known | {"labels": labels}, scale=scale, source=source)
+
+    def watched(self, planned: int) -> "Number":
+        """Return the same number with intervals that hold at every look, for who watches reports come in.
+
+        They are narrowest after as many reports as are planned, which is decided before the first one.
+        """
+        check_unbiased(self)
+        return replace(self, planned=integer(1, MAX_PLANNED)("Number", "planned", planned))
+
+    def interval(self, level: float = LEVEL, *, simultaneous: bool = False, anytime: int | None = None) -> Floats:
+        """Return intervals of the counts of all cells; at every look, if the number is watched."""
+        if self.planned is None and anytime is None:
+            return super().interval(level, simultaneous=simultaneous)
+        check_unbiased(self)
+        miss = (1 - fraction("Number", "level", level)) / (len(self.counts) if simultaneous else 1)
+        half = standard_errors(1 - miss, self.n, self.planned if anytime is None else anytime) * self.stderr
+        return np.stack([self.counts - half, self.counts + half], axis=1)
+
+    def _standard_errors(self, level: float) -> float:
+        return standard_errors(level, self.n, self.planned)
 
     @property
     def _plain(self) -> "Number":
@@ -191,7 +215,9 @@ class Number(Estimate):
         """
         self._needs_distribution("quantile")
         q = fraction("Number", "q", q)
-        bounds, reach = self.scale.bounds, z_score(level) * self.cdf_stderr(people)
+        # What is looked at again and again may lie at any edge in the course of time.
+        share = (1 - level) / (1 if self.planned is None else max(1, self.scale.size - 1))
+        bounds, reach = self.scale.bounds, self._standard_errors(1 - share) * self.cdf_stderr(people)
         plain = self._plain.cdfs
         first = int(np.flatnonzero(plain + reach >= q)[0])
         last = int(np.flatnonzero(plain - reach < q)[-1])
@@ -207,7 +233,7 @@ class Number(Estimate):
         self._needs_distribution("band")
         miss = 1 - fraction("Number", "level", level)
         stderr = self.cdf_stderr(people)
-        reach = z_score(1 - miss / max(1, self.scale.size - 1)) * stderr
+        reach = self._standard_errors(1 - miss / max(1, self.scale.size - 1)) * stderr
         plain = self._plain.cdfs
         rows = np.empty(len(plain), EDGE)
         rows["edge"], rows["cdf"], rows["stderr"] = self.scale.bounds, self.cdfs, stderr
@@ -224,7 +250,7 @@ class Number(Estimate):
         stderr = np.sqrt(self.source.variances(marks, _people(people)))
         starts = np.array([self.scale.cells[group[0]].start for group in groups])
         ends = np.array([self.scale.cells[group[-1]].end for group in groups])
-        return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n)
+        return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n, self.planned)
 
     def sum(self, values: Iterable[int]) -> Total:
         """Estimate how many users are in any of these cells."""
@@ -275,7 +301,7 @@ class Number(Estimate):
     def _value(
         self, what: str, value: float, stderr: float, level: float, *, note: str | None = None, unit: str | None = None
     ) -> Value:
-        reach = z_score(level) * stderr
+        reach = self._standard_errors(level) * stderr
         centre = float(self.scale.centres @ self._plain.frequencies)
         return Value(value, stderr, centre - reach, centre + reach, note, unit, what, level)
 
@@ -294,7 +320,7 @@ class Number(Estimate):
         """
         outer, inner = (start[0], end[1]), (start[1], end[0])
         narrow, wide = self._range(*inner, people), self._range(*outer, people)
-        reach = z_score(level)
+        reach = self._standard_errors(level)
         weights = self._weights(points, start, end)
         value, stderr = self._linear(weights, people)
         note = None
@@ -384,6 +410,17 @@ class Number(Estimate):
     def __repr__(self) -> str:
         what = "number" if not self.biased else f"{self.method} (biased) number"
         return f"<{what} in {self.scale.size} cells from {self.n} reports of {self.oracle!r}>"
+
+
+def standard_errors(level: float, n: int, planned: int | None) -> float:
+    """Return how many standard errors an interval reaches: for one look, or where reports are planned, at every look.
+
+    The variance of one report hardly depends on what people hold, so that of all grows as their number.
+
+    >>> [round(standard_errors(0.95, 10_000, planned), 2) for planned in (None, 10_000)]
+    [1.96, 3.04]
+    """
+    return z_score(level) if planned is None else multiplier(n / planned, 1 - fraction("Number", "level", level))
 
 
 def monotone(number: Number) -> Floats:

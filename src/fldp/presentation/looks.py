@@ -4,10 +4,12 @@ from fldp.data.anytime import AnytimeComparison
 from fldp.data.anytime_estimate import AnytimeEstimate
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
+from fldp.data.number import Number
 from fldp.support.canonical_json import Json
 
 ALL_LOOKS = "These intervals hold for all values and whenever you look."
 ONE_VALUE = "Every interval holds for its value alone, and whenever you look."
+ONE_FIGURE = "Every interval holds for its figure alone, that of the CDF for all edges, and whenever you look."
 CONDITIONS = (
     "That is so for days that were chosen before looking, and where reports were taken back, only if that did not "
     "depend on what they said."
@@ -18,11 +20,15 @@ def watched_facts(thing: Estimate | Comparison) -> dict[str, Json]:
     """Return what JSON says about looks: nothing where there is one."""
     if isinstance(thing, AnytimeEstimate):
         return {"anytime": {"planned": thing.planned}, "simultaneous": thing.simultaneous}
-    return {"anytime": {"planned": thing.planned}} if isinstance(thing, AnytimeComparison) else {}
+    if isinstance(thing, AnytimeComparison) or (isinstance(thing, Number) and thing.planned is not None):
+        return {"anytime": {"planned": thing.planned}}
+    return {}
 
 
 def watched_notes(estimate: Estimate) -> list[str]:
     """Return what to tell people about looks."""
+    if isinstance(estimate, Number) and estimate.planned is not None:
+        return [f"{ONE_FIGURE} {CONDITIONS}"]
     if not isinstance(estimate, AnytimeEstimate):
         return []
     return [f"{ALL_LOOKS if estimate.simultaneous else ONE_VALUE} {CONDITIONS}"]

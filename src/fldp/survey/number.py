@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fldp.data.scale import MEAN, Scale, scale_of
+from fldp.data.scale import DISTRIBUTION, MEAN, Scale, scale_of
 from fldp.estimation.number_planner import WEIGHTS, mean_width, number_views, weights_of
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
@@ -80,6 +80,18 @@ def number_oracle(scale: Scale, epsilon: float) -> Oracle:
     views, shares = zip(*number_views(0, scale.size, epsilon), strict=True)
     entries, weights = tuple(map(tuple, views)), tuple(weights_of(shares))
     return Sampled(epsilon=epsilon, answers=(scale.size,), views=entries, weights=weights)
+
+
+def number(epsilon: float, *, bins: int | None = None, goal: str = DISTRIBUTION) -> Oracle:
+    """Return the oracle that asks for a number by its cell, or for its mean: what a survey of a number has.
+
+    Values are the cells, from 0 on; of a mean, the points of the range, the first and the last among them.
+
+    >>> number(epsilon=1.0, bins=16)
+    Sampled(epsilon=1.0, answers=[16], views=[[0], ['wave', 0, 3]], weights=[1843, 2253])
+    """
+    scale = Scale(0, 1, bins=bins, goal=goal)
+    return number_oracle(scale, positive("number", "epsilon", epsilon))
 
 
 def suits(oracle: Oracle, scale: Scale) -> bool:

@@ -5,6 +5,7 @@ import json
 import fldp
 from fldp import Survey, wire
 from fldp.data.anytime_estimate import watch
+from fldp.oracles.kit import Stream, analysis
 from fldp.presentation.comparison import facts
 from fldp.presentation.tables import as_json
 from support.collector_app import collector, play  # noqa: F401
@@ -48,3 +49,38 @@ def test_the_form_of_new_surveys_says_what_the_dashboard_will_show():
     estimate = oracle.estimate(fldp.simulate(oracle, [2000] * 5, rng=1))
     low, high = estimate.interval(0.95, simultaneous=True, anytime=10_000).T / estimate.n
     assert abs(float((high - low).mean() / 2) / row.reach - 1) < 0.02
+
+
+def test_days_of_people_who_keep_something_are_not_independent():
+    """Of 60 surveys of ten days, 95 % intervals of all days together miss more than a quarter of the time."""
+    oracle = fldp.LWR(epsilon=1.0, epsilon_permanent=1.1, domain_size=4)
+    missed, values = 0, [0] * 150 + [1] * 150
+    for run in range(60):
+        days = analysis(oracle).history(values, 10, Stream(run))
+        pooled = oracle.estimate(oracle.tally(fldp.Reports(oracle, days.reshape(-1, *days.shape[2:]))))
+        low, high = pooled.interval(0.95).T / pooled.n
+        missed += int(not low[0] <= 0.5 <= high[0])
+    assert missed > 15
+
+
+def test_the_collector_says_so_and_promises_nothing_for_many_looks(collector):
+    oracle = {"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0}
+    asked = Survey.from_dict(specification(oracle=oracle, repeat="daily"))
+
+    async def story(client):
+        where = await publish(client, asked)
+        for day in ("2026-11-01", "2026-11-02"):
+            tally = asked.oracle.tally(asked.oracle.privatize([0] * 600, rng=1))
+            headers, body = {"Idempotency-Key": key()}, wire.encode_tally(tally, asked.version)
+            assert (
+                await client.post(f"{where}/merge", params={"day": day}, content=body, headers=headers)
+            ).status_code == 200
+        whole = (await client.get(f"{where}/estimates", params={"anytime": "true"})).json()
+        assert "share what their devices keep" in whole["remark"]
+        assert "anytime" not in whole
+        one = {"from": "2026-11-01", "to": "2026-11-01", "anytime": "true"}
+        single = (await client.get(f"{where}/estimates", params=one)).json()
+        assert "remark" not in single
+        assert "anytime" in single
+
+    play(collector, story)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import BinaryIO, NamedTuple
 
@@ -182,6 +182,12 @@ class _Look:
         return _Tagged(self.tag, _spooled(collector, content), self.withdrawn)
 
 
+SHARED_NOISE = (
+    "The same people report again and again, and their reports share what their devices keep. So intervals over more "
+    "than one day are too narrow, and hold for no look: choose one day."
+)
+
+
 def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, body: bytes | None = None) -> _Tagged:
     """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
     candidates, query = parse_candidates(body, collector.settings.max_values), asked.query
@@ -192,7 +198,9 @@ def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, 
     counts = estimate(published.survey, look.tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
-    if query.anytime and published.survey.number is None:  # the figures of a number are for one look
+    if published.survey.keeps and asked.days[0] != asked.days[1]:
+        counts = replace(counts, basis=replace(counts.basis, remark=SHARED_NOISE))
+    elif query.anytime and published.survey.number is None:  # the figures of a number are for one look
         counts = watch(counts, planned_for(published))
     return look.answer(collector, encoded(counts, asked.form, query.level, query.top, look.facts))
 

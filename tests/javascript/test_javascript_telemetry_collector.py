@@ -1,4 +1,4 @@
-"""Telemetry in JavaScript from end to end: Node and Chromium, a real collector and relay, nothing where people say no."""
+"""Telemetry in JavaScript from end to end: Node and Chromium, a real collector, and nothing where somebody says no."""
 
 import json
 import os

@@ -2,9 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -204,3 +208,31 @@ def test_global_privacy_control_stores_and_sends_nothing(collector, website):
                 assert page.evaluate("navigator.storage.estimate()")["usage"] == 0
         with Visitor(browser, origin) as visitor:
             assert visit(visitor, origin, DAYS[0]).evaluate(kept) == [2, 0, 0]
+
+
+def commands_of(text):
+    """The files and commands of the part about JavaScript, in their order, as one script, on the tutorial's metrics."""
+    [metrics] = re.findall(r"^```toml\n(# metrics.toml\n.*?)^```", text, re.MULTILINE | re.DOTALL)
+    part = text.partition("## In JavaScript")[2].partition("\n## ")[0]
+    lines = [
+        "set -euo pipefail",
+        f"PATH={Path(sys.executable).parent}:$PATH",
+        "cat > metrics.toml <<'END'",
+        metrics,
+        "END",
+    ]
+    for language, block in re.findall(r"^```(sh|js)\n(.*?)^```", part, re.MULTILINE | re.DOTALL):
+        lines += [block] if language == "sh" else [f"cat > {block.split()[1]} <<'END'", block.rstrip(), "END"]
+    return "\n".join(lines)
+
+
+def test_the_tutorial_in_javascript_arrives(package, tmp_path):
+    soon = f"{datetime.now(UTC) + timedelta(days=200):%Y-%m-%d}"
+    script = commands_of((ROOT / "docs" / "telemetry.md").read_text()).replace("2027-06-30", soon)
+    names = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = subprocess.run(["bash", "-c", script], cwd=package, env=names, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert re.findall("^hello, (.*)", done.stdout, re.MULTILINE) == ["local", "local", "on", "off"]
+    assert "  theme: dark (why: Whether dark mode is worth its bugs; ui@hello.example; until " in done.stdout
+    assert "  offline: no (" in done.stdout
+    assert "a change shows with a probability of 0.303" in done.stdout

@@ -3,9 +3,6 @@
 import json
 import re
 import subprocess
-import threading
-from contextlib import contextmanager
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -13,6 +10,7 @@ from support.browser import Visitor, chromium
 from support.collector_server import Server, specification
 from support.collector_store import until
 from support.javascript import ROOT, build, node
+from support.website import site
 
 README = (ROOT / "js" / "README.md").read_text()
 (EXAMPLE, *_) = re.findall(r"^```js\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -25,22 +23,6 @@ def example(url):
     """The example, for a collector that there is."""
     assert EXAMPLE.count("https://collector.example") == 1
     return EXAMPLE.replace("https://collector.example", url)
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *ignored): ...
-
-
-@contextmanager
-def site(folder):
-    """Serve a folder; give its origin."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *args: Quiet(*args, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,15 @@ from fldp.telemetry.aggregates import add, outcome
 from fldp.telemetry.installed import Installed
 from fldp.telemetry.metrics import KINDS, metrics_of
 from fldp.telemetry.modes import Mode
+from fldp.telemetry.page import page, read_view
 from fldp.telemetry.publishing import exported
 from fldp.telemetry.says import says
 from fldp.telemetry.sending import PlainReply
 from fldp.telemetry.specification import specification
 from fldp.telemetry.view import text_of, view_data
+from support.commands import run_here
 from support.javascript import HERE, ROOT, node
-from support.telemetry import ABOUT, FIELDS, above_limits, at, charges, declared, install, quick_folder, reports
+from support.telemetry import ABOUT, FIELDS, above_limits, at, charges, declared, install, only, quick_folder, reports
 
 SLOW = settings(
     deadline=None,
@@ -37,6 +39,24 @@ ODD_NUMBERS = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 def test_the_metrics_of_the_tests_in_javascript_are_what_python_exports():
     assert json.loads((ROOT / "js" / "test" / "metrics.json").read_text()) == exported(declared(), "")
+
+
+def test_the_page_of_python_shows_what_a_program_in_javascript_keeps(device, tmp_path):
+    path, metrics = tmp_path / "view.json", exported(only("sync"), "")
+    device.said("clear", at("2026-01-10"))
+    for day in ("2026-01-10", "2026-02-10", "2026-02-20"):
+        given = {"metrics": metrics, "records": [("sync", True)], "status": 200}
+        shown = device.said("run", at(day), **given)["view"]
+    path.write_text(json.dumps(shown))
+    text = page(read_view(path))
+    assert "Telemetry of paint" in text
+    assert "2026-01 · sync · sent, 2026-02-20 00:00 UTC" in text
+    assert "<p>The report is " in text
+    assert run_here("telemetry", "view", "--from", path, "--text").stdout.startswith(b"Telemetry of paint: on")
+    for odd in ({}, [], None, {**shown, "reports": [{}]}, {**shown, "app": 5}, {**shown, "metrics": {"a": 1}}):
+        path.write_text(json.dumps(odd))
+        said = run_here("telemetry", "view", "--from", path, code=2)
+        assert b"must be JSON that telemetry.view() of fldp/telemetry returned" in said.stderr + said.stdout
 
 
 class Device:

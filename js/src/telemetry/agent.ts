@@ -211,14 +211,19 @@ export class Telemetry {
       for (const report of reports) if (["sent", "waiting"].includes(report.state)) report.state = "withdrawing";
       return reports.filter(({ state }) => state === "withdrawing");
     });
+    const waiting = setInterval(() => undefined, MINUTE); // somebody waits for it, so the program does not end
     let left = 0;
-    for (const { key, ...report } of reports) {
-      const trouble = await send(metrics, { key, ...report }, "withdrawals", this.#platform.fetch);
-      left += Number(trouble !== null);
-      if (trouble) this.#trouble = `${report.period} ${report.metric}: ${trouble.said}`;
-      else await change(store, (book) => taken(book, key));
-    }
+    for (const report of reports) left += await this.#takeBack(metrics, report);
+    clearInterval(waiting);
     return left;
+  }
+
+  /** Take one report back; return how many could not be. */
+  async #takeBack(metrics: AppMetrics, report: StoredReport): Promise<number> {
+    const trouble = await send(metrics, report, "withdrawals", this.#platform.fetch);
+    if (trouble) this.#trouble = `${report.period} ${report.metric}: ${trouble.said}`;
+    else await change(this.#state().store, (book) => taken(book, report.key)).catch(() => null); // it is asked for again
+    return Number(trouble !== null);
   }
 
   /** Delete aggregates and reports. The ledger stays, and a period is never reported twice. */

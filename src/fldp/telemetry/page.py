@@ -4,12 +4,17 @@ It listens on 127.0.0.1 at a random port, answers only where the address has a r
 elsewhere and runs no script.
 """
 
+import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+from fldp.errors import ParameterError
+from fldp.telemetry.view import text_of
 
 Data = Mapping[str, Any]
 _HEADERS = {
@@ -85,6 +90,19 @@ section { margin-top: var(--space-6); }
 """
 
 
+def read_view(path: Path) -> Data:
+    """Read the view of a program in another language; what cannot be shown is an error."""
+    try:
+        data: Data = json.loads(path.read_text(encoding="utf-8"))
+        page(data)
+        text_of(data)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ParameterError(
+            f"telemetry: {path} must be JSON that telemetry.view() of fldp/telemetry returned ({type(error).__name__})"
+        ) from None
+    return data
+
+
 def page(data: Data) -> str:
     """Return the page."""
     return "".join(_parts(data))
@@ -112,7 +130,7 @@ def _facts(data: Data) -> Iterator[str]:
         "Given away to the collector": data["spent"]["collector"],
         "Of it in twelve months": f"epsilon {data['spent']['year']}",
         "Given away to all": data["spent"]["all"],
-        "SurveyHost": data["collector"],
+        "Collector": data["collector"],
         "Relay": data["relay"] or "none: the collector sees the address of who sends",
         "Kept in": data["files"]["state"],
         "Ledger of all programs": data["files"]["ledger"],

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -75,9 +76,16 @@ def view(
     as_text: Annotated[bool, typer.Option("--text", help="Print it.")] = False,
     as_json: AsJson = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="What telemetry.view() of a program in JavaScript returned, as JSON.")
+    ] = None,
 ) -> None:
     """Show every report ever sent and what it gave away, this period's values, and what would be sent."""
     from fldp.telemetry.installed import one_installed
+
+    if source is not None:
+        _show_file(source, as_text, as_json, browser)
+        return
 
     program = one_installed(app)
     if as_text:
@@ -91,6 +99,18 @@ def view(
         typer.echo(json.dumps(explained(program.metrics, program.view()), indent=1))
         return
     _serve(lambda: explained(program.metrics, program.view()), browser)
+
+
+def _show_file(source: Path, as_text: bool, as_json: bool, browser: bool) -> None:
+    """Show a view that another program wrote."""
+    from fldp.telemetry.page import read_view
+    from fldp.telemetry.view import text_of
+
+    data = read_view(source)
+    if as_text or as_json:
+        typer.echo(text_of(data) if as_text else json.dumps(data, indent=1))
+        return
+    _serve(lambda: data, browser)
 
 
 def _serve(data: Any, browser: bool) -> None:

@@ -1,0 +1,94 @@
+"""Telemetry in JavaScript at full size: a year of 10,000 installs at a real collector, and an audit of the client.
+
+``FLDP_INSTALLS`` says how many installs; every one is the whole client with stores of its own, in memory.
+"""
+
+import json
+import os
+import random
+import shlex
+import subprocess
+import tempfile
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from fldp.client import Client
+from fldp.participant.epochs import month_of
+from fldp.privacy.auditor import audit
+from fldp.privacy.auditor.external_command import Command
+from fldp.telemetry.metrics import UNSET
+from fldp.telemetry.publishing import exported, publish, survey_of
+from fldp.telemetry.rehearsal import local_collector
+from support.javascript import HERE, node
+from support.telemetry import declared, only
+
+INSTALLS = int(os.environ.get("FLDP_INSTALLS", "10000"))
+MONTHS = [f"2026-{month:02d}" for month in range(1, 13)] + ["2027-01"]
+
+
+def people(metrics):
+    """What each install records in every month, by metric: the first label is the most frequent, some have none."""
+    drawn = random.Random(1)
+    for _ in range(INSTALLS):
+        yield {
+            name: drawn.choices(metric.labels, weights=[1 / (1 + place) for place in range(len(metric.labels))])[0]
+            for name, metric in metrics.metrics.items()
+        }
+
+
+def excess(charges):
+    """The months above epsilon 2 and the twelve months above 12, added up here and not by the ledger."""
+    months = Counter()
+    for charge in charges:
+        months[month_of(charge["epoch"])] += Fraction(str(charge["epsilon"]))
+    years = [month for month in months if sum(months[month + later] for later in range(12)) > 12]
+    return [month for month, epsilon in months.items() if epsilon > 2] + years
+
+
+@pytest.mark.serving
+def test_a_year_of_installs_in_javascript():
+    """All shares of all metrics lie inside of their intervals at once, which fails by chance in 5 of 100 runs; no
+    install is above its limits."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        local_collector(Path(folder)) as (url, token),
+        Client(url, token) as client,
+    ):
+        metrics = declared(collector=url)
+        publish(metrics, client, "")
+        installs = list(people(metrics))
+        command = [node(), str(HERE / "telemetry_installs.mjs"), json.dumps(exported(metrics, "")), json.dumps(MONTHS)]
+        done = subprocess.run(command, input=json.dumps(installs), capture_output=True, text=True, check=True)
+        stored = json.loads(done.stdout)
+        assert [excess(install["charges"]) for install in stored] == [[]] * INSTALLS
+        reports = [
+            (report, person) for install, person in zip(stored, installs, strict=True) for report in install["reports"]
+        ]
+        assert {report["state"] for report, _ in reports} == {"sent"}
+        truth = Counter((report["metric"], person[report["metric"]]) for report, person in reports)
+        print(
+            f"| metric | reports | true shares inside of their intervals | widest half of an interval |\n|{'---|' * 4}"
+        )
+        for name, metric in metrics.metrics.items():
+            estimate = client.estimate(survey_of(metrics, metric))
+            ends = estimate.interval(1 - 0.05 / len(metrics.metrics), simultaneous=True)
+            counts = [truth[name, label] for label in metric.labels]
+            inside = sum(low <= count <= high for (low, high), count in zip(ends, counts, strict=True))
+            half = (ends[:, 1] - ends[:, 0]).max() / 2 / estimate.n
+            print(f"| `{name}` | {estimate.n:,} | {inside} of {len(counts)} | {half:.1%} |")
+            assert estimate.n == sum(counts)
+            assert inside == len(counts)
+
+
+@pytest.mark.parametrize("name", ["theme", "sync", "startup"])
+def test_an_audit_of_the_whole_client_in_javascript(name):
+    """4,000 installs for each value and each half of the audit."""
+    metrics = only(name)
+    survey = survey_of(metrics, metrics.metrics[name])
+    line = [node(), str(HERE / "telemetry_client.mjs"), "honest", json.dumps(exported(metrics, "")), name]
+    client = Command(shlex.join(line), survey.oracle, label=survey.label, survey=survey.version, timeout=3600)
+    values = [0, survey.labels.index(UNSET)]
+    assert audit(client, oracle=survey.oracle, values=values, samples=4000).holds

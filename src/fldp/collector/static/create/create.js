@@ -3,12 +3,13 @@ import { element, notice } from "../shared/dom.js";
 import { messageOf, post, Refused } from "../shared/session.js";
 import { takeDraft } from "./draft.js";
 import { question, specification } from "./form_to_survey.js";
+import { numberAdvice, numberRow } from "./number_plan.js";
 import { advice, choicesOf, chosenRow, unplanned } from "./plan_table.js";
 import { preview } from "./preview.js";
 import { surveyFields } from "./survey_fields.js";
 
 /** @import { View } from "../dashboard/dashboard.js" */
-/** @import { Plan, PlanRow } from "../shared/replies.d.ts" */
+/** @import { NumberPlan, Plan, PlanRow } from "../shared/replies.d.ts" */
 /** @import { Values } from "./survey_fields.js" */
 
 /**
@@ -62,19 +63,30 @@ export async function createView() {
     const turn = newest;
     const values = fields.read();
     if (values.wanted) return tell(values.wanted);
-    /** @type {Plan | Error} */
     const plan = await post("v1/plan", question(values)).catch((error) => error);
     const isOld = turn !== newest;
     if (plan instanceof Error) return isOld ? null : tell(`Not planned: ${plan.message}.`);
-    if (isOld) return { values, row: chosenRow(plan, values) };
-    const asked = { ...values, oracle: fields.offer(choicesOf(plan, values)) };
-    const row = chosenRow(plan, asked);
-    advised.replaceChildren(...advice(plan, asked));
+    const { asked, row, told } = considered(values, plan);
+    if (isOld) return { values, row };
+    advised.replaceChildren(...told());
     const { answered, more } = row ? await preview(specification(asked, row), row) : { answered: [], more: [] };
     if (turn !== newest) return { values: asked, row };
     warned.replaceChildren(...answered);
     shown.replaceChildren(...more);
     return { values: asked, row };
+  }
+
+  /**
+   * Return what is asked with its oracle, the row of that, and what the plan says.
+   *
+   * @param {Values} values
+   * @param {Plan & NumberPlan} plan
+   */
+  function considered(values, plan) {
+    if (values.kind === "number")
+      return { asked: values, row: numberRow(plan), told: () => numberAdvice(plan, values) };
+    const asked = { ...values, oracle: fields.offer(choicesOf(plan, values)) };
+    return { asked, row: chosenRow(plan, asked), told: () => advice(plan, asked) };
   }
 
   form.addEventListener("input", () => {

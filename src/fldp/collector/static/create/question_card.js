@@ -113,8 +113,12 @@ export function questionCard(id, { up, down, remove }) {
   return { node, read, place, focus: () => question.focus() };
 }
 
-/** @param {string} text */
-const numbersOf = (text) =>
+/**
+ * Return the numbers of a text, separated by commas or blanks.
+ *
+ * @param {string} text
+ */
+export const numbersOf = (text) =>
   text
     .split(/[\s,;]+/)
     .filter(Boolean)

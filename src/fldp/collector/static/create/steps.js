@@ -200,8 +200,8 @@ export async function stepsView() {
   await go(0);
   const more = element("a", { href: "#/new/advanced", click: keep }, "Advanced: all settings");
   const why =
-    "Texts as answers, answers that need more protection than others, the choice of the oracle, pages that may show it.";
-  const several = element("a", { href: "#/new/questions" }, "Several questions, or a number");
+    "A number or any text as the answer, people who are asked every day, week or month, answers that need more protection than others, the choice of the oracle, pages that may show it.";
+  const several = element("a", { href: "#/new/questions" }, "Several questions");
   const advanced = element(
     "div",
     { class: "small" },

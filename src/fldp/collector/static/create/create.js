@@ -31,15 +31,8 @@ export async function createView() {
   const shown = element("div", {});
   const warned = element("div");
   const problem = element("div", { "aria-live": "assertive" });
-  const button = element("button", { type: "submit", class: "primary" }, "Publish this survey");
-  const form = element(
-    "form",
-    { class: "panel" },
-    fields.nodes,
-    warned,
-    problem,
-    element("div", { class: "actions" }, button),
-  );
+  const button = element("button", { type: "submit", class: "primary", form: "draft" }, "Publish this survey");
+  const form = element("form", { class: "panel", id: "draft" }, fields.nodes);
   let newest = 0;
   let timer = 0;
 
@@ -97,11 +90,12 @@ export async function createView() {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    problem.replaceChildren(...(await publish(await think())));
+    problem.replaceChildren(...(await publish(await think(), fields.read().wanted)));
     button.disabled = false;
   });
   await think();
-  const content = element("div", { class: "beside" }, form, element("div", {}, advised, shown));
+  const end = element("div", { class: "end" }, warned, problem, element("div", { class: "actions" }, button));
+  const content = element("div", { class: "beside" }, form, element("div", { class: "advice" }, advised, shown), end);
   const steps = element("p", {}, element("a", { href: "#/new" }, "In three steps"));
   return { heading: "New survey, all settings", content: [steps, content], refresh: async () => {} };
 }
@@ -110,9 +104,10 @@ export async function createView() {
  * Publish a survey and go to it; return what went wrong, if anything.
  *
  * @param {Draft | null} draft
+ * @param {string} wanted
  */
-async function publish(draft) {
-  if (!draft?.row) return [notice("bad", element("p", {}, "There is no oracle for this yet."))];
+async function publish(draft, wanted) {
+  if (!draft?.row) return [notice("bad", element("p", {}, wanted || "There is no oracle for this yet."))];
   const { values, row } = draft;
   try {
     /** @type {{ name: string, version: string }} */

@@ -309,12 +309,23 @@ export const linesOf = (text) =>
     .filter(Boolean);
 
 /**
+ * Say which answer stands in a list twice; null if none does.
+ *
+ * @param {readonly string[]} labels
+ */
+export function twiceText(labels) {
+  const known = new Set();
+  const twice = labels.find((label) => known.size === known.add(label).size);
+  return twice === undefined ? null : `The answer “${twice}” stands there twice. Leave one of them out.`;
+}
+
+/**
  * Say what is to be entered first, if anything.
  *
  * @param {Entered} entered
  */
 function missing({ kind, labels, low, high }) {
-  if (kind === "labels" && labels.length < 2) return TWO;
+  if (kind === "labels") return labels.length < 2 ? TWO : (twiceText(labels) ?? "");
   return kind === "number" && !(low < high) ? RANGE : "";
 }
 

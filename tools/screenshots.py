@@ -9,7 +9,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import numpy as np  # noqa: E402
 
-from fldp import wire  # noqa: E402
+from fldp import Survey, wire  # noqa: E402
 from support.browser import Visitor, chromium  # noqa: E402
 from support.collector_server import Server  # noqa: E402
 
@@ -29,6 +29,21 @@ SURVEY = {
         "I work at home",
     ],
     "oracle": {"name": "grr", "epsilon": 1.0},
+}
+SEVERAL = {
+    "name": "travel",
+    "title": "Getting around",
+    "questions": [
+        {"name": "way", "question": SURVEY["question"], "labels": ["on foot", "bicycle", "bus or train", "car"]},
+        {"name": "home", "question": "Where do you live?", "labels": ["in the city", "outside"]},
+        {
+            "name": "minutes",
+            "question": "How long does it take?",
+            "number": {"low": 0, "high": 90, "bins": 9, "unit": "min"},
+        },
+    ],
+    "tables": {"cross": [["way", "home"]]},
+    "oracle": {"epsilon": 2.0},
 }
 WINDOW = {"width": 760, "height": 900}
 WIDE = {"width": 1000, "height": 1000}
@@ -57,6 +72,36 @@ def dashboard(server, survey, browser, folder):
         page.screenshot(path=folder / "dashboard.png")
 
 
+def travellers(count):
+    """Draw people: who lives outside goes by car more often, and longer."""
+    draw = np.random.default_rng(8)
+    home = (draw.random(count) < 0.4).astype(int)
+    ways = np.array([[0.15, 0.4, 0.3, 0.15], [0.03, 0.12, 0.3, 0.55]])
+    way = (draw.random((count, 1)) > ways[home].cumsum(axis=1)).sum(axis=1).clip(0, 3)
+    minutes = np.clip(draw.gamma(3.0, 6.0 + 5.0 * home) // 10, 0, 8).astype(int)
+    return np.stack([way, home, minutes], axis=1)
+
+
+def questions(server, browser, folder):
+    """Answer several questions, and look at what many have answered."""
+    survey = server.publish(Survey.from_dict(SEVERAL).canonical)
+    with Visitor(browser, server.url, viewport=WINDOW, device_scale_factor=1) as visitor:
+        page = visitor.open(f"{server.url}/s/travel")
+        page.get_by_label("bicycle", exact=True).check()
+        page.get_by_label("in the city", exact=True).check()
+        page.get_by_label("A number from 0 to 90 min").fill("25")
+        page.screenshot(path=folder / "answer-questions.png", full_page=True)
+    server.send(survey, wire.encode(survey.oracle.privatize(travellers(40_000), rng=9), survey.version))
+    token = server.make_token("read")["token"]
+    with Visitor(browser, server.url, viewport=WIDE, device_scale_factor=1) as visitor:
+        page = visitor.open(f"{server.url}/#token={token}")
+        page.goto(f"{server.url}/#/survey/travel/{survey.version}")
+        page.locator("table.matrix").wait_for()
+        page.screenshot(path=folder / "dashboard-questions.png")
+        cross = page.locator("section", has=page.locator("table.cross"))
+        cross.screenshot(path=folder / "dashboard-cross.png")
+
+
 def main():
     """Make all of them."""
     with tempfile.TemporaryDirectory() as data, chromium() as browser:
@@ -64,6 +109,7 @@ def main():
         survey = server.publish(SURVEY)
         answer_page(server, browser, ROOT / "docs" / "images")
         dashboard(server, survey, browser, ROOT / "docs" / "images")
+        questions(server, browser, ROOT / "docs" / "images")
         server.stop()
 
 

@@ -615,10 +615,14 @@ def test_mistakes_of_a_new_survey_are_told(visitor, server):
     page.get_by_label("Question").fill("Which?")
     page.get_by_label("Answers, one on a line").fill("same\nsame\nother")
     page.get_by_label("Origins").fill("nonsense")
+    page.locator(".advice", has_text="The answer “same” stands there twice.").wait_for()
+    page.get_by_role("button", name="Publish this survey").click()
+    page.locator(".notice.bad", has_text="The answer “same” stands there twice.").wait_for()
+    page.get_by_label("Answers, one on a line").fill("same\nother")
     page.evaluate(SLOW)  # the planner is asked when nothing is typed any more, which is while the survey is published
     page.get_by_role("button", name="Publish this survey").click()
     page.get_by_text("Not published.").wait_for()
-    assert "labels" in page.locator(".notice.bad").inner_text()
+    assert "origins" in page.locator(".notice.bad").inner_text()
     accessible(page)
     assert "wrong" not in [row["name"] for row in listed(server)]
     visitor.forgive("status of 422")

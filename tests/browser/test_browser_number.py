@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fldp import Survey, wire
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
+from support.browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
 from support.collector_server import Server
 
 ASKED = {"question": "How many seconds did the last page take?", "collect": {"minimum": 10}}
@@ -75,3 +75,55 @@ def test_the_dashboard_shows_figures_histogram_and_cdf(browser, server, size, sc
                 assert page.locator("svg[aria-label^='Histogram of 17 cells'] .bar").count() == 17
                 assert page.locator("svg .band").count() == 1
             accessible(page)
+
+
+def published(server, name):
+    with server.client() as client:
+        return Survey.from_dict(client.get(f"/v1/surveys/{name}").json()["survey"])
+
+
+def test_the_form_makes_a_number_that_is_asked_every_month(browser, server):
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        new_survey(page, server.url, "way", What_people_answer="a number", How_often_a_person_reports="every month")
+        page.get_by_text("Enter from which number to which, the smaller one first.").wait_for()
+        for label, text in (("From", "0"), ("To", "120"), ("Unit, if there is one", "min"), ("Cells", "16")):
+            page.get_by_label(label, exact=True).fill(text)
+        page.get_by_label("Values that many hold exactly").fill("0, 30")
+        page.get_by_label("Epsilon of a report").fill("0.5")
+        page.get_by_text("has given away 12 times as much, epsilon 6.").wait_for()
+        page.get_by_text("a person answers this survey in 4 months, and then no more.").wait_for()
+        page.get_by_role("heading", name="What to expect").wait_for()
+        assert page.locator("tr.best th").inner_text() == "16"
+        accessible(page)
+        shown = page.get_by_text("Version that would be published").locator("code").inner_text()
+        page.get_by_role("button", name="Publish this survey").click()
+        page.get_by_role("heading", name="Which?").wait_for()
+    survey = published(server, "way")
+    assert survey.version == shown
+    assert (survey.number.described["bins"], survey.number.apart, survey.number.unit) == (16, (0.0, 30.0), "min")
+    assert (survey.repeat, survey.oracle.epsilon, survey.keeps) == ("monthly", 0.5, False)
+
+
+def test_the_form_makes_a_list_of_answers_that_may_change(browser, server):
+    """What devices would refuse is said before it is published, and what is suggested they do not refuse."""
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        new_survey(page, server.url, "changing", How_often_a_person_reports="every week")
+        page.get_by_label("Answers, one on a line").fill("car\nbus\nbike")
+        page.get_by_text("in 2 weeks, and then no more.").wait_for()
+        page.get_by_label("Devices keep their noise").check()
+        assert page.get_by_label("Epsilon of a report").input_value() == "0.5"
+        page.get_by_text("that it changed, and when, may show: no epsilon covers that").wait_for()
+        page.get_by_text("a person can answer 2 surveys like this one here, ever").wait_for()
+        page.get_by_label("Epsilon of all reports").fill("2")
+        page.get_by_text("nobody can answer this").wait_for()
+        page.get_by_label("Epsilon of all reports").fill("1")
+        page.get_by_text("a person can answer 2 surveys like this one here, ever").wait_for()
+        page.get_by_role("button", name="Publish this survey").click()
+        page.get_by_role("heading", name="Which?").wait_for()
+    survey = published(server, "changing")
+    assert (survey.oracle.name, survey.oracle.epsilon_permanent, survey.repeat) == ("lwr", 1.0, "weekly")
+    assert survey.keeps

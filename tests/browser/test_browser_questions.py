@@ -10,7 +10,7 @@ from fldp import Survey, wire
 from fldp.oracles.base.analysis import analysis
 from support import ten_questions
 from support.browser import DESK, PHONE, Visitor, accessible, chromium
-from support.collector_server import Server
+from support.collector_server import Server, key
 from support.javascript import HERE, node
 
 LOOKS = [(DESK, "light"), (PHONE, "dark")]
@@ -133,8 +133,8 @@ def test_several_questions_are_answered_with_the_keyboard_alone(browser, server)
     with Visitor(browser, server.url) as visitor:
         page = visitor.open(f"{server.url}/s/keys")
         page.get_by_role("button", name="See my report").wait_for()
-        for key in ["Tab", "Space", "ArrowDown", "Tab", "Space", "Tab", "4", "2", "Tab", "Enter"]:
-            page.keyboard.press(key)
+        for pressed in ["Tab", "Space", "ArrowDown", "Tab", "Space", "Tab", "4", "2", "Tab", "Enter"]:
+            page.keyboard.press(pressed)
         page.get_by_role("heading", name="This would be sent").wait_for()
         assert page.locator(".given dd").all_text_contents() == ["mac", "no", "42 s"]
         page.get_by_role("button", name="Send this report").focus()
@@ -253,6 +253,28 @@ def test_the_dashboard_shows_every_question_crosses_and_associations(browser, se
         good(page)
 
 
+def test_one_question_is_compared_between_two_windows(browser, server):
+    survey = server.publish({**DESKTOP, "name": "twice"})
+    for day, system in (("2026-10-01", 0), ("2026-10-02", 1)):
+        rows = np.tile([system, 0, 0], (600, 1))
+        body = wire.encode_tally(survey.oracle.tally(survey.oracle.privatize(rows, rng=system)), survey.version)
+        with server.client(server.token, **{"Idempotency-Key": key()}) as client:
+            path = f"/v1/versions/{survey.version}/merge"
+            assert client.post(path, params={"day": day}, content=body).status_code == 200
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.make_token('read')['token']}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        page.goto(f"{server.url}/#/survey/twice/{survey.version}")
+        page.get_by_label("Question to compare").select_option("os")
+        for which, day in (("First", "2026-10-01"), ("Second", "2026-10-02")):
+            for end in ("from", "to"):
+                page.get_by_label(f"{which} window, {end}").fill(day)
+        page.get_by_role("button", name="Compare").click()
+        page.get_by_text("2 of 4 values changed significantly").wait_for()
+        page.get_by_text("reports about this question in the first window").wait_for()
+        good(page)
+
+
 def test_tables_below_the_minimum_have_a_note_in_their_place(browser, server):
     fields = {**DESKTOP, "name": "few", "collect": {"minimum": 100}}
     survey = server.publish(fields)
@@ -273,7 +295,7 @@ def test_a_survey_of_several_questions_is_made_in_the_form(browser, server, tmp_
     with Visitor(browser, server.url) as visitor:
         page = visitor.open(f"{server.url}/#token={server.token}")
         page.get_by_role("link", name="New survey").click()
-        page.get_by_role("link", name="Several questions, or a number").click()
+        page.get_by_role("link", name="Several questions").click()
         page.get_by_role("heading", name="New survey of several questions").wait_for()
         page.get_by_role("button", name="Check this survey").click()
         page.get_by_text("Question 1: write what is asked.").wait_for()

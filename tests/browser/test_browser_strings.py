@@ -239,7 +239,7 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
 def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(browser, server):
     with Visitor(browser, server.url) as visitor:
         page = visitor.open(f"{server.url}/#token={server.token}")
-        daily = {"What_people_answer": "any text", "How_often_a_person_reports": "every day, of one answer"}
+        daily = {"What_people_answer": "any text", "How_often_a_person_reports": "every day, with noise that is kept"}
         new_survey(page, server.url, "often", **daily)
         page.get_by_label("Epsilon of a report").fill("4")
         page.get_by_label("Epsilon of all reports of a person").fill("8")

@@ -295,9 +295,15 @@ class Estimate(FramedAtLevel, Displayed):
         one_of(RESPONDENTS, POPULATION)("Estimate", "people", people)
         before, after = self.original or self, other.original or other
         variances = (before._share_variances(people), after._share_variances(people))
-        change = compared((before.frequencies, after.frequencies), variances, (before.n, after.n))
+        people_of = (before._informants, after._informants)
+        change = compared((before.frequencies, after.frequencies), variances, people_of)
         comparison = replace(change, people=people, labels=self.labels)
         return comparison if anytime is None else compared_anytime(comparison, (self, other), anytime)
+
+    @property
+    def _informants(self) -> int:
+        """How many people's reports are about these values."""
+        return self.n
 
     def _check_comparable(self, other: "Estimate") -> None:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):

@@ -116,6 +116,7 @@ class CompareQuery(WindowQuery, frozen=True, rename={"since": "from", "until": "
     top: Top | None = None
     level: Level = 0.95
     decoder: Decoder | None = None
+    question: Annotated[str, Meta(description="of several questions: which one")] | None = None
     anytime: Anytime = False
 
 
@@ -152,6 +153,7 @@ class OracleChoice(Struct, frozen=True, kw_only=True):
 Questions = Annotated[
     list[dict[str, Any]], Meta(description="several questions, in the place of one", min_length=1, max_length=64)
 ]
+NumberRange = Annotated[dict[str, Any], Meta(description="of a number: its range, its cells, its unit")]
 Crossing = Annotated[dict[str, Any], Meta(description="which of several questions are crossed, and how they are asked")]
 
 
@@ -163,9 +165,7 @@ class SurveySpecification(Body, frozen=True):
     question: Annotated[str, Meta(min_length=1, max_length=2000)] | UnsetType = UNSET
     questions: Questions | UnsetType = UNSET
     tables: Crossing | UnsetType = UNSET
-    number: Annotated[dict[str, Any], Meta(description="of a number: its range, its cells, its unit")] | UnsetType = (
-        UNSET
-    )
+    number: NumberRange | UnsetType = UNSET
     title: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     topic: SurveyName | UnsetType = UNSET
@@ -189,15 +189,17 @@ class PlanQuestion(SmallBody, frozen=True):
     labels: Labels | UnsetType = UNSET
     domain_size: DomainSize | UnsetType = UNSET
     domain: Domain | UnsetType = UNSET
+    number: NumberRange | UnsetType = UNSET
     questions: Questions | UnsetType = UNSET
     tables: Crossing | UnsetType = UNSET
     sensitive: Sensitive | UnsetType = UNSET
     budgets: Budgets | BudgetPairs | UnsetType = UNSET
     distance: Distance | UnsetType = UNSET
     eta: Share | UnsetType = UNSET
-    epsilon_permanent: Annotated[Positive, Meta(description="of all reports of a person, for strings")] | UnsetType = (
-        UNSET
-    )
+    epsilon_permanent: (
+        Annotated[Positive, Meta(description="of all reports of a person: of strings, or of an answer that stays")]
+        | UnsetType
+    ) = UNSET
 
 
 class Candidates(Body, frozen=True):
@@ -445,6 +447,7 @@ class Changes(ReplyModel, frozen=True):
     changed: Count
     rows: list[ChangeRow]
     anytime: Planned | UnsetType = UNSET
+    question: str | UnsetType = UNSET
 
 
 class IntegrityTest(ReplyModel, frozen=True):

@@ -17,6 +17,7 @@ class Change(TypedDict):
     """How all shares changed, between how many reports; a row has the fields that ``facts`` gives it."""
 
     anytime: NotRequired[Json]
+    question: NotRequired[str]
     n: NotRequired[int]
     other_n: NotRequired[int]
     level: float

@@ -1,7 +1,7 @@
 """Tables of several questions for people, and as rows for programs."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -210,7 +210,7 @@ class AskedTables:
     def require(self, tables: Tables, names: Iterable[int | str]) -> None:
         """Refuse a table of too few people."""
         chosen = [tables.index(name) for name in names]
-        people = about(tables, chosen)
+        people = tables.about(chosen)
         if people < self.minimum or not tables.has(tuple(sorted(chosen))):
             asked = " and ".join(repr(tables.names[question]) for question in chosen)
             rule = f"nothing is shown of fewer than {self.minimum}"
@@ -218,17 +218,11 @@ class AskedTables:
 
     def shown(self, tables: Tables, question: int) -> bool:
         """Whether enough people report about a question."""
-        return tables.has((question,)) and about(tables, [question]) >= self.minimum
+        return tables.has((question,)) and tables.about([question]) >= self.minimum
 
 
 class TooFewError(FldpError):
     """A table of fewer people than a survey shows."""
-
-
-def about(tables: Tables, questions: Sequence[int]) -> int:
-    """Return how many reports are about all of these questions."""
-    views = zip(tables.oracle.seen, tables.people, strict=True)
-    return sum(count for view, count in views if set(questions) <= set(view.questions))
 
 
 def asked_facts(tables: Tables, asked: AskedTables) -> dict[str, Json]:
@@ -344,11 +338,11 @@ def all_rows(tables: Tables, level: float, minimum: int = 0) -> Rows:
     """Return every table of enough people as rows: one for each table and cell, for CSV and Parquet."""
     rows: Rows = []
     for question, name in enumerate(tables.names):
-        if tables.has((question,)) and about(tables, [question]) >= minimum:
+        if tables.has((question,)) and tables.about([question]) >= minimum:
             for row in single.estimate_rows(estimate_of(tables, question), level, None):
                 rows.append({"table": name, "cell": row["label"], **_figures(row)})
     for a, b in tables.crosses:
-        if tables.has((a, b)) and about(tables, [a, b]) >= minimum:
+        if tables.has((a, b)) and tables.about([a, b]) >= minimum:
             cross = tables.cross(a, b)
             for row in cross_rows(cross, level):
                 cell = f"{row[cross.names[0]]} x {row[cross.names[1]]}"

@@ -7,6 +7,7 @@ import pytest
 
 from fldp import Survey, wire
 from fldp.data.comparison import z_score
+from fldp.estimation.number_planner import plan_number
 from fldp.estimation.planner import plan
 from fldp.estimation.question_planner import planned
 from fldp.estimation.string_planner import facts, plan_strings
@@ -30,6 +31,7 @@ def server(tmp_path_factory):
         {},
         {"eta": 0.5},
         {"domain_size": 5000},
+        {"epsilon_permanent": 2.0},
         {"sensitive": [7, 2]},
         {"budgets": {"0": 0.5, "8": 0.25}},
         {"budgets": [[0, 0.5], [8, 0.25]]},
@@ -96,6 +98,24 @@ def test_of_strings_it_is_what_the_planner_of_strings_says(server):
         assert (row["error_rare"], row["detectable"] / errors[1]) == pytest.approx((errors[0], z_score(0.95)), rel=1e-3)
 
 
+@pytest.mark.parametrize("goal", [{"goal": "mean"}, {"bins": 16, "apart": [0]}, {"edges": [0, 1, 5, 9, 30]}], ids=str)
+def test_of_a_number_it_is_the_oracle_of_the_survey_and_the_plan_of_its_cells(server, goal):
+    asked = {"number": {"low": 0, "high": 30, "unit": "s", **goal}, "users": 4000, "epsilon": 2.0}
+    with server.admin as client:
+        answer = client.post("/v1/plan", json=asked).json()
+        for wrong in ({"eta": 0.5}, {"epsilon_permanent": 3.0}, {"domain_size": 9}, {"number": {"low": 0}}):
+            refused = client.post("/v1/plan", json=asked | wrong)
+            assert (refused.status_code, refused.json()["type"]) == (422, "urn:fldp:malformed"), wrong
+    fields = {"name": "x", "question": "?", "number": asked["number"]}
+    survey = Survey.from_dict({**fields, "oracle": {"epsilon": 2.0}})
+    assert Survey.from_dict({**fields, "oracle": answer["oracle"]}).version == survey.version
+    cells = 256 if "goal" in goal else goal.get("bins", 4)
+    expected = plan_number(4000, 2.0, bins=cells, goal=goal.get("goal", "distribution"))
+    assert answer["rows"] == [vars(row) for row in expected.rows]
+    assert (answer["eta"], answer["bits"]) == (1.0, survey.oracle.report_format.bits)
+    assert "rules out no value" in answer["gives_away"]
+
+
 ASKED = [
     {"name": "os", "question": "Which system?", "labels": ["mac", "linux", "other"], "optional": True},
     {"name": "load", "question": "How many seconds?", "number": {"low": 0, "high": 30, "bins": 8}},
@@ -149,7 +169,10 @@ def test_of_several_questions_it_is_the_oracle_of_the_survey_and_the_error_of_ev
         {"eta": 2},
         {"eta": None, "epsilon": None},
         {"other": 1},
-        {"epsilon_permanent": 2.0},
+        {"epsilon_permanent": 0.1},
+        {"epsilon_permanent": 2.0, "eta": 0.5},
+        {"epsilon_permanent": 2.0, "sensitive": [1]},
+        {"number": {"low": 0, "high": 1}},
         {"sensitive": [9]},
         {"sensitive": []},
         {"sensitive": [1, 1]},

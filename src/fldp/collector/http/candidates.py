@@ -20,12 +20,6 @@ def require_labels(published: PublishedSurvey) -> None:
         raise _problem("the answers of this survey are strings: POST the candidates that are to be counted")
 
 
-def require_one_question(published: PublishedSurvey) -> None:
-    """Refuse to compare the answers to several questions."""
-    if published.survey.questions:
-        raise Problem(422, "parameter", "this survey asks several questions: GET the estimates of both windows instead")
-
-
 @asynccontextmanager
 async def candidates_body(call: Call[object, None], published: PublishedSurvey) -> AsyncIterator[bytes]:
     """Read a body with candidates; its bytes are accounted for until the estimate is made."""

@@ -1,28 +1,33 @@
 """GET and POST .../compare: how shares changed from some days to others, and what may be chance."""
 
+from collections.abc import Sequence
+
 from starlette.responses import Response
 
 from fldp.collector.http.calls import Call, reply, requested_version
-from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels, require_one_question
+from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
 from fldp.collector.http.query import compared_days
 from fldp.collector.http.released import require_whole
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import estimate, planned_for, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import DayWindow
+from fldp.data.reports import Tally
 from fldp.interface.models import CompareQuery
-from fldp.presentation import comparison
+from fldp.oracles.sampled.tables import Tables
+from fldp.presentation import comparison, questions
 
 
 async def compare(call: Call[CompareQuery, None]) -> Response:
-    """Compare the shares of all values in two windows of days."""
+    """Compare the shares of all values, of several questions those of one, in two windows of days."""
     published = await requested_version(call)
     require_whole(call, published)
     windows = compared_days(call.query, published.survey.oracle)
     require_labels(published)
-    require_one_question(published)
+    _require_question(published, call.query.question)
     return reply(await call.compute(_facts, published, windows, call.query))
 
 
@@ -33,6 +38,15 @@ async def compare_among(call: Call[CompareQuery, None]) -> Response:
     windows = compared_days(call.query, published.survey.oracle)
     async with candidates_body(call, published) as body:
         return reply(await call.compute(_facts, published, windows, call.query, body))
+
+
+def _require_question(published: PublishedSurvey, question: str | None) -> None:
+    """Refuse to compare what is not one question."""
+    names = [asked.name for asked in published.survey.questions or ()]
+    if names and question not in names:
+        raise bad_parameter(f"this survey asks several questions: name one of them with question=, such as {names[0]}")
+    if question is not None and not names:
+        raise bad_parameter("question is for surveys of several questions")
 
 
 def _facts(
@@ -50,7 +64,27 @@ def _facts(
             require_minimum(window.count(snapshot), published)
         tallies = [window.tally(snapshot, survey.oracle) for window in windows]
     checkpoint()
+    if query.question is not None:
+        return _change_of(published, tallies, query)
     options = {"decoder": query.decoder} if query.decoder else {}
     before, after = (estimate(survey, tally, options, candidates) for tally in tallies)
     planned = planned_for(published) if query.anytime and published.survey.number is None else None  # as of estimates
     return comparison.facts(before, after, query.level, top=query.top, anytime=planned)
+
+
+def _change_of(published: PublishedSurvey, tallies: Sequence[Tally], query: CompareQuery) -> comparison.Change:
+    """Compare one of several questions, of which enough reports must be in both windows; for one look."""
+    name, minimum = query.question or "", published.survey.collect["minimum"]
+    asked = questions.AskedTables(name, level=query.level, minimum=minimum)
+    found = []
+    for tally in tallies:
+        tables: object = published.survey.estimate(tally)
+        assert isinstance(tables, Tables)
+        try:
+            asked.require(tables, [name])
+        except questions.TooFewError as error:
+            raise Problem(403, "too-few", str(error), minimum=minimum) from None
+        found.append(questions.estimate_of(tables, name))
+    change = comparison.facts(found[0], found[1], query.level, top=query.top)
+    change["question"] = name
+    return change

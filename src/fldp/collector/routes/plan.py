@@ -16,14 +16,18 @@ from fldp.interface.operations import JSON
 from fldp.support.validation import MistakeList, integer
 from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
 
-_OF_VALUES = {"eta", *DIFFERING}
-_OF_STRINGS = {"epsilon_permanent"}
-_OF_QUESTIONS = {"tables"}
+_LASTING = "epsilon_permanent"
+_OWN = {
+    "labels": {"eta", _LASTING, *DIFFERING},
+    "domain_size": {"eta", _LASTING, *DIFFERING},
+    "domain": {_LASTING},
+    "number": set[str](),
+    "questions": {"tables"},
+}
 _REASON = "the views, weights and base with the least error of all tables that are wanted"
-_DOMAINS = {"domain_size", "labels", "domain", "questions"}
 _RULE = (
-    f"users, epsilon and one of domain_size, labels, domain = {STRINGS!r} or questions; "
-    "values: eta, sensitive, budgets, distance; strings: epsilon_permanent; questions: tables"
+    f"users, epsilon, one of domain_size, labels, domain = {STRINGS!r}, number, questions; "
+    "values: eta, sensitive, budgets, distance; these, strings: epsilon_permanent; questions: tables"
 )
 
 
@@ -32,16 +36,17 @@ async def plan(call: Call[Query, PlanQuestion]) -> Response:
     permit(call.token, None)
     fields = {name: value for name, value in asdict(call.body).items() if value is not UNSET}
     _check_keys(fields)
-    planned = _planned_strings if "domain" in fields else _planned_questions if "questions" in fields else _planned
+    ways = {"domain": _planned_strings, "questions": _planned_questions, "number": _planned_number}
+    planned = next((way for key, way in ways.items() if key in fields), _planned)
     return Response(await call.compute(planned, fields), media_type=JSON)
 
 
 def _check_keys(fields: dict[str, Any]) -> None:
     """Refuse keys that do not belong together; what they say is checked by the planner."""
-    domains = fields.keys() & _DOMAINS
-    own = _OF_STRINGS if domains == {"domain"} else _OF_QUESTIONS if domains == {"questions"} else _OF_VALUES
-    if len(domains) != 1 or fields.keys() & ((_OF_VALUES | _OF_STRINGS | _OF_QUESTIONS) - own):
-        raise Problem(422, "malformed", f"the keys of a plan are {_RULE}")
+    domains = fields.keys() & _OWN.keys()
+    known = {"users", "epsilon", *domains}.union(*(_OWN[key] for key in domains))
+    if len(domains) != 1 or fields.keys() - known:
+        raise Problem(422, "malformed", f"keys of a plan are {_RULE}")
 
 
 def _planned_strings(collector: Collector, fields: dict[str, Any]) -> str:
@@ -68,6 +73,30 @@ def _planned_questions(collector: Collector, fields: dict[str, Any]) -> str:
     return json.dumps({**facts, "epsilon": fields["epsilon"], "level": 0.95, "reason": _REASON, "rows": rows})
 
 
+def _planned_number(collector: Collector, fields: dict[str, Any]) -> str:
+    """Plan for a number: what is known with its cells, and with fewer and more; and the oracle of its own."""
+    from fldp.estimation.number_planner import plan_number
+    from fldp.oracles.exposure import exposure
+    from fldp.presentation.number import plan_facts, plan_sentence
+    from fldp.survey.survey import Survey, SurveyError
+
+    del collector
+    asked = {"name": "plan", "question": "?", "number": fields["number"], "oracle": {"epsilon": fields["epsilon"]}}
+    try:
+        survey = Survey.from_dict(asked)
+    except SurveyError as error:
+        raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
+    scale, oracle = survey.number, survey.oracle
+    assert scale is not None
+    found = plan_number(
+        fields["users"], fields["epsilon"], bins=scale.bins or len(scale.edges or ()) - 1, goal=scale.goal
+    )
+    facts = {"users": found.users, "epsilon": found.epsilon, "level": 0.95, "rows": plan_facts(found)["rows"]}
+    told = {"eta": float(oracle.eta), "bits": oracle.report_format.bits, "gives_away": exposure(oracle)}
+    more = {"domain_size": survey.domain_size, "oracle": survey.canonical["oracle"], "reason": plan_sentence(found)}
+    return json.dumps({**facts, **told, **more})
+
+
 def _planned(collector: Collector, fields: dict[str, Any]) -> str:
     """Plan for values: those that need more protection are named as a survey names them."""
     from fldp.estimation.planner import plan
@@ -78,7 +107,7 @@ def _planned(collector: Collector, fields: dict[str, Any]) -> str:
     treatment = check_treatment(fields, labels, size, mistakes)
     if mistakes or size is None:
         raise mistaken(mistakes, "malformed")
-    asked = {key: fields[key] for key in ("users", "epsilon", "eta") if key in fields}
+    asked = {key: fields[key] for key in ("users", "epsilon", "eta", _LASTING) if key in fields}
     declared = {name: getattr(treatment, name) for name in treatment.parameters}
     return plan_view.as_json(plan(domain_size=size, **asked, **declared), None)
 

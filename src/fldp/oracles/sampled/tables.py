@@ -75,6 +75,10 @@ class TableEstimate(Estimate):
     def _share_variances(self, people: str) -> Floats:
         return self.tables.variances((self.question,), people=people)
 
+    @property
+    def _informants(self) -> int:
+        return self.tables.about((self.question,))
+
     def answered(self, level: float = 0.95) -> Ratios:
         """Return the shares among those who answered an optional question, with intervals by Fieller's method."""
         if not self.tables.questions[self.question].optional:
@@ -117,6 +121,11 @@ class Tables(Displayed):
         decoded = tuple(member.estimator.decode(part) / part.n if part.n else None for member, part in parts)
         asked = tuple(Asked(str(a)) for a in range(len(oracle.answers)))
         return cls(oracle, tally.n, oracle.people(tally), decoded, asked)
+
+    def about(self, questions: Sequence[int]) -> int:
+        """Return how many reports are about all of these questions."""
+        views = zip(self.oracle.seen, self.people, strict=True)
+        return sum(count for view, count in views if set(questions) <= set(view.questions))
 
     def named(self, questions: Sequence[Asked]) -> "Tables":
         """Return the same tables with the names of a survey's questions."""

@@ -3,12 +3,13 @@ import { element, notice } from "../shared/dom.js";
 import { messageOf, post, Refused } from "../shared/session.js";
 import { takeDraft } from "./draft.js";
 import { question, specification } from "./form_to_survey.js";
+import { numberAdvice, numberRow } from "./number_plan.js";
 import { advice, choicesOf, chosenRow, unplanned } from "./plan_table.js";
 import { preview } from "./preview.js";
 import { surveyFields } from "./survey_fields.js";
 
 /** @import { View } from "../dashboard/dashboard.js" */
-/** @import { Plan, PlanRow } from "../shared/replies.d.ts" */
+/** @import { NumberPlan, Plan, PlanRow } from "../shared/replies.d.ts" */
 /** @import { Values } from "./survey_fields.js" */
 
 /**
@@ -30,15 +31,8 @@ export async function createView() {
   const shown = element("div", {});
   const warned = element("div");
   const problem = element("div", { "aria-live": "assertive" });
-  const button = element("button", { type: "submit", class: "primary" }, "Publish this survey");
-  const form = element(
-    "form",
-    { class: "panel" },
-    fields.nodes,
-    warned,
-    problem,
-    element("div", { class: "actions" }, button),
-  );
+  const button = element("button", { type: "submit", class: "primary", form: "draft" }, "Publish this survey");
+  const form = element("form", { class: "panel", id: "draft" }, fields.nodes);
   let newest = 0;
   let timer = 0;
 
@@ -62,19 +56,30 @@ export async function createView() {
     const turn = newest;
     const values = fields.read();
     if (values.wanted) return tell(values.wanted);
-    /** @type {Plan | Error} */
     const plan = await post("v1/plan", question(values)).catch((error) => error);
     const isOld = turn !== newest;
     if (plan instanceof Error) return isOld ? null : tell(`Not planned: ${plan.message}.`);
-    if (isOld) return { values, row: chosenRow(plan, values) };
-    const asked = { ...values, oracle: fields.offer(choicesOf(plan, values)) };
-    const row = chosenRow(plan, asked);
-    advised.replaceChildren(...advice(plan, asked));
+    const { asked, row, told } = considered(values, plan);
+    if (isOld) return { values, row };
+    advised.replaceChildren(...told());
     const { answered, more } = row ? await preview(specification(asked, row), row) : { answered: [], more: [] };
     if (turn !== newest) return { values: asked, row };
     warned.replaceChildren(...answered);
     shown.replaceChildren(...more);
     return { values: asked, row };
+  }
+
+  /**
+   * Return what is asked with its oracle, the row of that, and what the plan says.
+   *
+   * @param {Values} values
+   * @param {Plan & NumberPlan} plan
+   */
+  function considered(values, plan) {
+    if (values.kind === "number")
+      return { asked: values, row: numberRow(plan), told: () => numberAdvice(plan, values) };
+    const asked = { ...values, oracle: fields.offer(choicesOf(plan, values)) };
+    return { asked, row: chosenRow(plan, asked), told: () => advice(plan, asked) };
   }
 
   form.addEventListener("input", () => {
@@ -85,11 +90,12 @@ export async function createView() {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    problem.replaceChildren(...(await publish(await think())));
+    problem.replaceChildren(...(await publish(await think(), fields.read().wanted)));
     button.disabled = false;
   });
   await think();
-  const content = element("div", { class: "beside" }, form, element("div", {}, advised, shown));
+  const end = element("div", { class: "end" }, warned, problem, element("div", { class: "actions" }, button));
+  const content = element("div", { class: "beside" }, form, element("div", { class: "advice" }, advised, shown), end);
   const steps = element("p", {}, element("a", { href: "#/new" }, "In three steps"));
   return { heading: "New survey, all settings", content: [steps, content], refresh: async () => {} };
 }
@@ -98,9 +104,10 @@ export async function createView() {
  * Publish a survey and go to it; return what went wrong, if anything.
  *
  * @param {Draft | null} draft
+ * @param {string} wanted
  */
-async function publish(draft) {
-  if (!draft?.row) return [notice("bad", element("p", {}, "There is no oracle for this yet."))];
+async function publish(draft, wanted) {
+  if (!draft?.row) return [notice("bad", element("p", {}, wanted || "There is no oracle for this yet."))];
   const { values, row } = draft;
   try {
     /** @type {{ name: string, version: string }} */

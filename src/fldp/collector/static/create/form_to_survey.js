@@ -1,8 +1,17 @@
 // What a form says, as the planner is asked about it, and as it is published.
 
+import { numbersOf } from "./question_card.js";
+import { keepsNoise } from "./survey_fields.js";
+
 /** @import { OracleFields, PlanRow } from "../shared/replies.d.ts" */
 /** @import { Declared } from "./protection.js" */
 /** @import { Values } from "./survey_fields.js" */
+
+/**
+ * The range of a number.
+ *
+ * @typedef {{ low: number, high: number, goal: string, unit?: string, bins?: number, apart?: readonly number[] }} NumberRange
+ */
 
 /**
  * A survey in its canonical form.
@@ -14,6 +23,7 @@
  *   language?: string,
  *   labels?: readonly string[],
  *   domain?: "strings",
+ *   number?: NumberRange,
  *   search?: { k: number, quota: number },
  *   oracle: Partial<OracleFields>,
  *   collect: object,
@@ -27,13 +37,25 @@ const FIRST_ROUND = 2 ** 16 + 1; // what the first round of a search asks about:
  *
  * @param {Values} values
  */
-export function question({ kind, labels, users, quota, epsilon, eta, repeat, lasting, treatment, declared }) {
+export function question(values) {
+  const { kind, labels, users, quota, epsilon, eta, lasting, treatment, declared } = values;
+  const kept = keepsNoise(values) ? { epsilon_permanent: lasting } : {};
+  if (kind === "number") return { number: rangeOf(values), users, epsilon };
   if (kind === "search") return { domain_size: FIRST_ROUND, users: quota, epsilon, eta: Number(eta) };
-  if (kind === "strings") {
-    return { domain: "strings", users, epsilon, ...(repeat === "daily" ? { epsilon_permanent: lasting } : {}) };
-  }
-  const protection = treatment === "alike" ? { eta: Number(eta) } : numbered(declared, labels);
-  return { domain_size: labels.length, users, epsilon, ...protection };
+  if (kind === "strings") return { domain: "strings", users, epsilon, ...kept };
+  const least = values.repeat === "once" ? Number(eta) : 1;
+  const protection = treatment === "alike" ? { eta: least } : numbered(declared, labels);
+  return { domain_size: labels.length, users, epsilon, ...protection, ...kept };
+}
+
+/**
+ * @param {Values} values
+ * @returns {NumberRange}
+ */
+function rangeOf({ low, high, unit, goal, bins, apart }) {
+  const alone = numbersOf(apart);
+  const cells = goal === "mean" ? {} : { bins, ...(alone.length ? { apart: alone } : {}) };
+  return { low, high, goal, ...(unit ? { unit } : {}), ...cells };
 }
 
 /**
@@ -71,17 +93,19 @@ export function specification(values, { oracle }) {
       minimum,
       origins: origins.split(/[\s,]+/).filter(Boolean),
       ...(derive ? { derive } : {}),
-      ...(kind === "strings" && repeat === "daily" ? { repeat } : {}),
+      ...(repeat === "once" ? {} : { repeat }),
     },
   };
 }
 
 /**
  * @param {Values} values
- * @returns {Pick<Specification, "labels" | "domain" | "search">}
+ * @returns {Pick<Specification, "labels" | "domain" | "number" | "search">}
  */
-function domainOf({ kind, labels, k, quota }) {
+function domainOf(values) {
+  const { kind, labels, k, quota } = values;
   if (kind === "labels") return { labels };
+  if (kind === "number") return { number: rangeOf(values) };
   return { domain: "strings", ...(kind === "search" ? { search: { k, quota } } : {}) };
 }
 

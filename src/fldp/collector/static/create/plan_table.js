@@ -9,12 +9,15 @@ import { count, percent, threeDigits } from "../shared/format.js";
 const title = ({ oracle }) => `${oracle.name.toUpperCase()}${oracle.eta === undefined ? "" : `, eta ${oracle.eta}`}`;
 
 /**
- * Return the rows of a plan, the first of each oracle.
+ * Return the rows of a plan, the first of each oracle; one that is eligible where there is any.
  *
  * @param {Plan} plan
  */
 const firstRows = ({ rows }) =>
-  rows.filter(({ oracle }, place) => rows.findIndex((row) => row.oracle.name === oracle.name) === place);
+  rows.filter((row) => {
+    const alike = rows.filter(({ oracle }) => oracle.name === row.oracle.name);
+    return row === (alike.find(({ eligible }) => eligible) ?? alike[0]);
+  });
 
 /**
  * Return the rows that can be published, one for each oracle: eligible ones, whose public part tickets can decide if

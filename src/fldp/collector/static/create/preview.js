@@ -1,15 +1,14 @@
 // What is about to be published: what its reports give away, whether people's devices would answer it, and its version.
 import { privacyCard } from "../answer/learned.js";
-import { build, every, Survey } from "../fldp.js";
+import { build, every, number, Survey } from "../fldp.js";
 import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
 import { element, notice } from "../shared/dom.js";
-import { howMany, refusal } from "../shared/limits.js";
+import { howMany, howOften, refusal } from "../shared/limits.js";
 import { oraclesOf } from "../shared/oracles.js";
 import { collector } from "../shared/session.js";
 import { concerned } from "../shared/treatment.js";
 
-/** @import { OracleClass } from "../fldp.js" */
 /** @import { PlanRow } from "../shared/replies.d.ts" */
 /** @import { Specification } from "./form_to_survey.js" */
 
@@ -31,8 +30,12 @@ const MOST = 12; // surveys like this one that are tried
  */
 export async function preview(specification, row, isFolded = false) {
   const oracles = await oraclesOf({ oracle: row.oracle }).catch(() => every);
-  const survey = await Survey.of(answered(specification, row), collector, oracles).catch(() => null);
-  const told = cardOf(row, oracles, survey && concerned(survey, analystWords));
+  const survey = await Survey.of(answered(specification, row), collector, oracles, { number }).catch(() => null);
+  const told = cardOf(
+    row,
+    () => survey?.oracle ?? build(row.oracle, oracles),
+    survey && concerned(survey, analystWords),
+  );
   const version = survey && !specification.search ? survey.version : null;
   const more = [
     isFolded ? element("details", {}, element("summary", {}, "What a report gives away"), told) : told,
@@ -63,6 +66,12 @@ export async function answering(survey) {
  * @param {Survey} survey
  */
 async function againText(survey) {
+  const { repeat } = survey.collect;
+  if ((repeat === "weekly" || repeat === "monthly") && !survey.oracle.lastingEpsilon) {
+    const [times, period] = [await howOften(survey, collector, MOST), repeat === "weekly" ? "week" : "month"];
+    const often = times === 1 ? `one ${period}` : `${times}${times === MOST ? " or more" : ""} ${period}s`;
+    return `Devices limit what they give away to one collector: with the usual limits a person answers this survey in ${often}, and then no more.`;
+  }
   const number = await howMany(survey, collector, MOST);
   const surveys = number === 1 ? "one survey" : `${number}${number === MOST ? " or more" : ""} surveys`;
   return `Devices limit what they give away to one collector: with the usual limits a person can answer ${surveys} like this one here, ever.`;
@@ -83,12 +92,12 @@ function answered({ search, domain, oracle, ...rest }, { oracle: { domain_size: 
  * Make the card of an oracle; of one that this page does not know, what the planner says.
  *
  * @param {PlanRow} row
- * @param {readonly OracleClass[]} oracles
+ * @param {() => Survey["oracle"]} oracle
  * @param {string | null} differs
  */
-function cardOf(row, oracles, differs) {
+function cardOf(row, oracle, differs) {
   try {
-    return privacyCard(card(build(row.oracle, oracles), analystWords), differs);
+    return privacyCard(card(oracle(), analystWords), differs);
   } catch {
     return privacyCard({ certain: [row.exposure], numbers: [`epsilon ${row.oracle.epsilon}`, `eta ${row.eta}`] });
   }

@@ -1,7 +1,7 @@
 // One question of several in the form: what it asks, what may be answered, and its place.
 import { field, selected } from "../dashboard/controls.js";
 import { element } from "../shared/dom.js";
-import { linesOf } from "./survey_fields.js";
+import { linesOf, twiceText } from "./survey_fields.js";
 
 /**
  * A question as the form says it; `name` is made later, since names must differ.
@@ -113,8 +113,12 @@ export function questionCard(id, { up, down, remove }) {
   return { node, read, place, focus: () => question.focus() };
 }
 
-/** @param {string} text */
-const numbersOf = (text) =>
+/**
+ * Return the numbers of a text, separated by commas or blanks.
+ *
+ * @param {string} text
+ */
+export const numbersOf = (text) =>
   text
     .split(/[\s,;]+/)
     .filter(Boolean)
@@ -130,8 +134,8 @@ export function mistakeOf({ question, labels, number: range }, number) {
   const here = `Question ${number + 1}`;
   if (!question) return `${here}: write what is asked.`;
   if (labels && labels.length < 2) return `${here}: write at least two answers, one on a line.`;
-  const twice = labels?.find((label, place) => labels.indexOf(label) !== place);
-  if (twice !== undefined) return `${here}: the answer “${twice}” stands there twice. Leave one of them out.`;
+  const twice = labels && twiceText(labels);
+  if (twice) return `${here}: ${twice[0].toLowerCase()}${twice.slice(1)}`;
   if (!range) return null;
   const { low, high, bins, apart = [] } = range;
   if (!(low < high)) return `${here}: write from which number to which, the smaller one first.`;

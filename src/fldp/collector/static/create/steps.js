@@ -10,7 +10,7 @@ import { described } from "./form_to_survey.js";
 import { LEVELS, levelLine, levelLines, plannedLevels } from "./levels.js";
 import { preview } from "./preview.js";
 import { freeName, slugOf } from "./slug.js";
-import { linesOf } from "./survey_fields.js";
+import { linesOf, twiceText } from "./survey_fields.js";
 
 /** @import { View } from "../dashboard/dashboard.js" */
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
@@ -34,8 +34,7 @@ const SUBMIT = [
 function mistakeOf(question, answers) {
   if (!question) return "Write a question.";
   if (answers.length < 2) return "Write at least two answers, one on a line.";
-  const twice = answers.find((answer, place) => answers.indexOf(answer) !== place);
-  return twice === undefined ? null : `The answer “${twice}” stands there twice. Leave one of them out.`;
+  return twiceText(answers);
 }
 
 /** The fields of the first step, and those of the others that are entered. */
@@ -200,8 +199,8 @@ export async function stepsView() {
   await go(0);
   const more = element("a", { href: "#/new/advanced", click: keep }, "Advanced: all settings");
   const why =
-    "Texts as answers, answers that need more protection than others, the choice of the oracle, pages that may show it.";
-  const several = element("a", { href: "#/new/questions" }, "Several questions, or a number");
+    "A number or any text as the answer, people who are asked every day, week or month, answers that need more protection than others, the choice of the oracle, pages that may show it.";
+  const several = element("a", { href: "#/new/questions" }, "Several questions");
   const advanced = element(
     "div",
     { class: "small" },

@@ -2,6 +2,7 @@
 import { NAMES } from "../answer/texts/texts.js";
 import { selected } from "../dashboard/controls.js";
 import { element } from "../shared/dom.js";
+import { threeDigits } from "../shared/format.js";
 import { protection, TREATMENTS } from "./protection.js";
 import { slugOf } from "./slug.js";
 
@@ -22,8 +23,15 @@ import { slugOf } from "./slug.js";
  *   kind: string,
  *   labels: readonly string[],
  *   k: number,
+ *   low: number,
+ *   high: number,
+ *   unit: string,
+ *   goal: string,
+ *   bins: number,
+ *   apart: string,
  *   treatment: string,
  *   repeat: string,
+ *   kept: boolean,
  *   epsilon: number,
  *   lasting: number,
  *   eta: string,
@@ -40,6 +48,27 @@ import { slugOf } from "./slug.js";
 
 /** @typedef {keyof Entered} Name */
 
+/** @param {Entered} entered */
+const isNumber = ({ kind }) => kind === "number";
+
+/**
+ * Whether people may be asked again and again: not in a search, nor where answers differ in their protection.
+ *
+ * @param {Pick<Entered, "kind" | "treatment">} entered
+ */
+const isRepeatable = ({ kind, treatment }) => kind !== "search" && (kind !== "labels" || treatment === "alike");
+
+/** @param {Pick<Entered, "repeat">} entered */
+const isPeriodic = ({ repeat }) => repeat === "weekly" || repeat === "monthly";
+
+/**
+ * Whether all reports of a person are made of noise that is kept.
+ *
+ * @param {Pick<Entered, "kind" | "repeat" | "kept">} entered
+ */
+export const keepsNoise = ({ kind, repeat, kept }) =>
+  (kind !== "number" && repeat === "daily") || (kind === "labels" && kept && repeat !== "once");
+
 /**
  * What a survey is planned and made from: also how answers differ, and what is to be entered first.
  *
@@ -54,12 +83,19 @@ const ETAS = [
 ];
 const KINDS = [
   ["labels", "one of a list"],
+  ["number", "a number"],
   ["strings", "any text"],
   ["search", "any text: find what many answer"],
 ];
 const REPEATS = [
   ["once", "once"],
-  ["daily", "every day, of one answer"],
+  ["daily", "every day, with noise that is kept"],
+  ["weekly", "every week"],
+  ["monthly", "every month"],
+];
+const GOALS = [
+  ["distribution", "how the numbers are spread, and their mean"],
+  ["mean", "the mean alone, more exactly"],
 ];
 const SUBMIT = [
   ["open", "everybody"],
@@ -106,10 +142,17 @@ const parts = () => ({
     kind: selected("kind", KINDS, "labels"),
     labels: element("textarea", { id: "labels", rows: 8, required: true, spellcheck: "false" }),
     k: amount("k", 20, { max: 4096 }),
+    low: input("low", "number", { step: "any", required: true }),
+    high: input("high", "number", { step: "any", required: true }),
+    unit: input("unit", "text", { maxlength: 20 }),
+    goal: selected("goal", GOALS, "distribution"),
+    bins: amount("bins", 32, { min: 3, max: 4096 }),
+    apart: input("apart", "text"),
   },
   Protection: {
     treatment: selected("treatment", Object.entries(TREATMENTS), "alike"),
     repeat: selected("repeat", REPEATS, "once"),
+    kept: input("kept", "checkbox"),
     epsilon: amount("epsilon", 1, EPSILON),
     lasting: amount("lasting", 2, EPSILON),
     eta: selected("eta", ETAS, "1"),
@@ -135,10 +178,17 @@ const LABELS = {
   kind: "What people answer",
   labels: "Answers, one on a line",
   k: "How many texts to find",
+  low: "From",
+  high: "To",
+  unit: "Unit, if there is one",
+  goal: "What you want to know",
+  bins: "Cells",
+  apart: "Values that many hold exactly, such as 0",
   treatment: "What must be protected",
   repeat: "How often a person reports",
   epsilon: "Epsilon of a report",
-  lasting: "Epsilon of all reports of a person",
+  kept: "Devices keep their noise: for answers that seldom change",
+  lasting: "Epsilon of all reports of a person, while the answer stays",
   eta: "Least eta",
   users: "Reports that you expect",
   quota: "Reports of a round",
@@ -154,11 +204,34 @@ const LABELS = {
 const HINTS = {
   name: "Made from the question. Small letters, digits, hyphens and underscores.",
   k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
-  repeat:
-    "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
+  low: "A number below or above the range counts as its nearest end: choose a range that holds nearly all.",
+  bins: "More cells show more detail, and each of them is known less well. What to expect is shown beside the form.",
+  apart: "Numbers, separated by commas. Each gets a cell of its own.",
   derive:
     "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
 };
+
+const LINKED = "Reports of one person resemble each other, so that they can be linked.";
+const FOLLOWED =
+  "A device draws its noise once, keeps it, and is charged once. What that costs: while the answer stays, all reports together give away no more than the second epsilon. " +
+  "If it changes, they give away at least twice as much, and that it changed, and when, may show: no epsilon covers that. The figures stand beside the form. " +
+  LINKED;
+
+/**
+ * Say what it costs to report again and again.
+ *
+ * @param {Entered} entered
+ */
+function repeatHint({ kind, repeat, kept, epsilon }) {
+  if (repeat === "once") return "Who is asked again sends the same report again, which gives away nothing more.";
+  if (kind === "labels" && (kept || repeat === "daily")) return FOLLOWED;
+  if (repeat === "daily") return `Reports are made of noise that a device draws once and keeps. ${LINKED}`;
+  const [period, times] = repeat === "weekly" ? ["week", 52] : ["month", 12];
+  return (
+    `Each ${period} is a new draw, and costs its full epsilon again: whoever answers for a year has given away ${times} times as much, epsilon ${threeDigits(times * epsilon)}. ` +
+    "Devices stop at their limits, and say nothing from then on; how soon is said above the button."
+  );
+}
 
 /**
  * Where a field applies; others always do.
@@ -169,9 +242,19 @@ const APPLIES = {
   labels: ({ kind }) => kind === "labels",
   k: ({ kind }) => kind === "search",
   treatment: ({ kind }) => kind === "labels",
-  repeat: ({ kind }) => kind === "strings",
-  lasting: ({ kind, repeat }) => kind === "strings" && repeat === "daily",
-  eta: ({ kind, treatment }) => kind === "search" || (kind === "labels" && treatment === "alike"),
+  low: isNumber,
+  high: isNumber,
+  unit: isNumber,
+  goal: isNumber,
+  oracle: ({ kind }) => kind !== "number",
+  bins: ({ kind, goal }) => kind === "number" && goal === "distribution",
+  apart: ({ kind, goal }) => kind === "number" && goal === "distribution",
+  repeat: isRepeatable,
+  kept: (entered) => entered.kind === "labels" && isRepeatable(entered) && isPeriodic(entered),
+  lasting: (entered) => isRepeatable(entered) && keepsNoise(entered),
+  eta: (entered) =>
+    entered.kind === "search" ||
+    (entered.kind === "labels" && entered.treatment === "alike" && entered.repeat === "once"),
   users: ({ kind }) => kind !== "search",
   quota: ({ kind }) => kind === "search",
   derive: ({ kind, repeat, submit }) =>
@@ -211,6 +294,7 @@ function entryOf(control) {
   return control.value.trim();
 }
 
+const RANGE = "Enter from which number to which, the smaller one first. What to expect is shown here.";
 const TWO = "Enter at least two answers. What the oracles would do for them is shown here.";
 
 /**
@@ -223,6 +307,53 @@ export const linesOf = (text) =>
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
+
+/**
+ * Say which answer stands in a list twice; null if none does.
+ *
+ * @param {readonly string[]} labels
+ */
+export function twiceText(labels) {
+  const known = new Set();
+  const twice = labels.find((label) => known.size === known.add(label).size);
+  return twice === undefined ? null : `The answer “${twice}” stands there twice. Leave one of them out.`;
+}
+
+/**
+ * Say what is to be entered first, if anything.
+ *
+ * @param {Entered} entered
+ */
+function missing({ kind, labels, low, high }) {
+  if (kind === "labels") return labels.length < 2 ? TWO : (twiceText(labels) ?? "");
+  return kind === "number" && !(low < high) ? RANGE : "";
+}
+
+/**
+ * Offer daily reports where noise can be kept: not of a number.
+ *
+ * @param {Record<Name, Control>} controls
+ */
+function offerRepeats({ kind, repeat }) {
+  const daily = /** @type {HTMLOptionElement} */ (repeat.querySelector("option[value=daily]"));
+  daily.disabled = kind.value === "number";
+  if (daily.disabled && daily.selected) repeat.value = "once";
+}
+
+const USUAL = ["1", "2"]; // epsilons of a report, and of all
+const FOLLOWING = ["0.5", "1"]; // those that the usual limits of a device allow where an answer is followed
+
+/**
+ * Suggest epsilons that devices allow, until somebody enters others.
+ *
+ * @param {Record<Name, Control>} controls
+ */
+function suggest({ kind, repeat, kept, epsilon, lasting }) {
+  const chosen = { kind: kind.value, repeat: repeat.value, kept: /** @type {HTMLInputElement} */ (kept).checked };
+  const isFollowed = kind.value === "labels" && keepsNoise(chosen);
+  const [before, after] = isFollowed ? [USUAL, FOLLOWING] : [FOLLOWING, USUAL];
+  if (epsilon.value === before[0] && lasting.value === before[1]) [epsilon.value, lasting.value] = after;
+}
 
 /**
  * Make the name from the question, until somebody writes another one.
@@ -256,13 +387,19 @@ export function surveyFields(draft = {}) {
   /** @type {Partial<Record<string, HTMLElement>>} */
   const fields = Object.fromEntries(names.map((name) => [name, fieldOf(name, controls[name])]));
   const differing = protection();
+  const told = element("p", { id: "repeat-hint", class: "small muted", role: "status" });
+  fields.repeat?.append(told);
+  controls.repeat.setAttribute("aria-describedby", told.id);
   for (const [name, value] of Object.entries(draft)) controls[/** @type {Name} */ (name)].value = value;
   nameByQuestion(controls.name, controls.question);
 
   /** @returns {Values} */
   function read() {
+    offerRepeats(controls);
+    suggest(controls);
     const values = Object.fromEntries(names.map((name) => [name, entryOf(controls[name])]));
     const entered = /** @type {Entered} */ (/** @type {unknown} */ (values));
+    told.textContent = repeatHint(entered);
     for (const name of names) {
       const field = fields[name];
       controls[name].disabled = !applies(name, entered); // what is hidden is not required
@@ -270,12 +407,12 @@ export function surveyFields(draft = {}) {
     }
     const treatment = applies("treatment", entered) ? entered.treatment : "alike";
     differing.put(treatment, entered.labels, entered.epsilon);
-    const isMissing = entered.kind === "labels" && entered.labels.length < 2;
     return {
       ...entered,
       treatment,
+      repeat: applies("repeat", entered) ? entered.repeat : "once",
       declared: differing.declared(),
-      wanted: isMissing ? TWO : differing.wanted(),
+      wanted: missing(entered) || differing.wanted(),
       derive: entered.derive && applies("derive", entered),
     };
   }

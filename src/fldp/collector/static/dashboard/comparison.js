@@ -2,7 +2,7 @@
 import { element, notice, panel } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
 import { messageOf } from "../shared/session.js";
-import { dayInput, field, levelText } from "./controls.js";
+import { dayInput, field, levelText, selected } from "./controls.js";
 
 /** @import { Survey } from "../fldp.js" */
 /** @import { ChangeRow, Comparison } from "../shared/replies.d.ts" */
@@ -34,16 +34,20 @@ const signed = (share) => (share > 0 ? "+" : "") + percentFixed(share);
  * @param {Asker} ask
  */
 export function comparison(survey, controls, ask) {
+  const asked = survey.questions?.map(({ name, question }) => [name, question]) ?? [];
+  const which = selected("compared", asked, asked[0]?.[0] ?? "");
   const days = Object.entries(DAYS).map(([name, [id, label]]) => ({ name, label, input: dayInput(id) }));
   for (const { input } of days) input.required = true;
   const fields = days.map(({ label, input }) => field(label, input));
   const result = element("div", { "aria-live": "polite" });
   const button = element("div", { class: "actions" }, element("button", { type: "submit" }, "Compare"));
-  const form = element("form", {}, element("div", { class: "controls" }, fields), button);
+  const chosen = asked.length ? field("Question to compare", which) : null;
+  const form = element("form", {}, chosen, element("div", { class: "controls" }, fields), button);
 
   function query() {
     const parameters = new URLSearchParams(days.map(({ name, input }) => [name, input.value]));
     parameters.set("top", String(MAX_ROWS));
+    if (asked.length) parameters.set("question", which.value);
     for (const [name, value] of controls.query()) {
       if (name === "level" || name === "decoder" || name === "anytime") parameters.set(name, value);
     }
@@ -71,7 +75,12 @@ function compared(comparison) {
   const table = element("table", { class: "values" }, head, element("tbody", {}, rows.map(line)));
   const summary = element("strong", {}, `${count(changed)} of ${count(values)} values changed significantly`);
   return [
-    element("p", {}, summary, `, from ${count(n)} reports in the first window and ${count(other_n)} in the second.`),
+    element(
+      "p",
+      {},
+      summary,
+      `, from ${count(n)} reports${comparison.question ? " about this question" : ""} in the first window and ${count(other_n)} in the second.`,
+    ),
     element("p", { class: "small" }, certainty(comparison)),
     element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Changes" }, table),
   ];

@@ -34,8 +34,12 @@ function line({ value, low, high, unit }, name) {
   );
 }
 
-/** Make the part with the figures of a number. `put` gives it new ones. */
-export function numberPart() {
+/**
+ * Make the part with the figures of a number. `put` gives it new ones.
+ *
+ * @param {string} name
+ */
+export function numberPart(name) {
   const body = element("tbody");
   const head = element("tr");
   const table = element("table", {}, element("thead", {}, head), body);
@@ -44,7 +48,8 @@ export function numberPart() {
   const shares = element("div", {}, element("h3", {}, "Histogram"), cells.box);
   const below = element("div", {}, element("h3", {}, "Share of people up to a number"), steps.box);
   const notes = element("div", { class: "small" });
-  const node = element("div", { hidden: true }, element("div", { class: "scroll" }, table), shares, below, notes);
+  const region = { class: "scroll", tabindex: "0", role: "region", "aria-label": `Figures of ${name}` };
+  const node = element("div", { hidden: true }, element("div", region, table), shares, below, notes);
 
   /**
    * @param {NumberFigures} number

@@ -19,7 +19,7 @@ const MAX_ROWS = 1000; // of the table; the file has all
  */
 export function questionPart({ name, question, scale, optional }) {
   const chart = framed();
-  const figures = scale ? numberPart() : null;
+  const figures = scale ? numberPart(name) : null;
   const body = element("tbody");
   const values = tableOf("All values", ["Value", "Share", "Interval", "People"], body, `All values of ${name}`);
   const among = element("tbody");

@@ -6,6 +6,7 @@ import { element, folded, notice, panel, present } from "../shared/dom.js";
 import { count } from "../shared/format.js";
 import { download, get, isAdmin, kindOf, messageOf } from "../shared/session.js";
 import { associations } from "./associations.js";
+import { comparison } from "./comparison.js";
 import { tableControls } from "./controls.js";
 import { crossTable } from "./cross_table.js";
 import { headlineText } from "./headline.js";
@@ -54,6 +55,7 @@ export async function questionsView(survey, first, again) {
     ...tables.content,
     share(survey),
     daily?.node,
+    isStepped ? null : comparison(survey, asked, get),
     folded(
       "How this was computed",
       asked.methods,
@@ -90,7 +92,11 @@ function tablesPart(survey, query, again) {
   const file = element("button", { type: "button", click: save }, "Download all tables as CSV");
   const list = panel(
     "Questions",
-    element("div", { class: "scroll" }, element("table", { class: "overview" }, overview)),
+    element(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results in short" },
+      element("table", { class: "overview" }, overview),
+    ),
     element("p", { class: "small" }, LOOKS),
     element("div", { class: "actions" }, file),
   );

@@ -149,7 +149,7 @@ function estimates(survey, asked, named, again) {
   const told = element("p");
   const warning = notice("warn", told); // what the collector says of these estimates
   const chart = framed();
-  const figures = survey.scale ? numberPart() : null;
+  const figures = survey.scale ? numberPart(survey.name) : null;
   const notes = element("div", { class: "small" });
   const methods = element("div");
   const table = valuesTable();

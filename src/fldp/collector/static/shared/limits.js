@@ -36,8 +36,27 @@ const anyAnswer = ({ labels, questions }) =>
  * @param {number} most
  */
 export async function howMany(survey, url, most) {
-  const store = memoryStore();
   const { topic: _, ...fields } = survey.specification;
+  return tried(fields, url, most);
+}
+
+/**
+ * Return how many new draws of one survey a person can answer, up to `most`: they are all about the same.
+ *
+ * @param {Survey} survey
+ * @param {string} url
+ * @param {number} most
+ */
+export const howOften = (survey, url, most) =>
+  tried({ ...survey.specification, topic: survey.topic ?? survey.name }, url, most);
+
+/**
+ * @param {Survey["specification"]} fields
+ * @param {string} url
+ * @param {number} most
+ */
+async function tried(fields, url, most) {
+  const store = memoryStore();
   const oracles = await oraclesOf(fields);
   for (let number = 0; number < most; number += 1) {
     const other = await Survey.of({ ...fields, name: `like-${number}` }, url, oracles, { number: scale });

@@ -181,6 +181,8 @@ export interface Comparison {
   readonly changed: number;
   readonly anytime?: { readonly planned: number };
   readonly rows: readonly ChangeRow[];
+  /** The one that was compared, of several questions. */
+  readonly question?: string;
 }
 
 export interface IntegrityTest {
@@ -242,6 +244,22 @@ export interface QuestionPlan {
     readonly questions: readonly number[];
     readonly stderr: number;
     readonly smallest_association?: number;
+  }[];
+}
+
+/** What is to be expected of a number, by how many cells it has. Errors are standard errors: of shares, and of the mean over the range. */
+export interface NumberPlan {
+  readonly users: number;
+  readonly bits: number;
+  readonly eta: number;
+  readonly gives_away: string;
+  readonly oracle: OracleFields;
+  readonly rows: readonly {
+    readonly bins: number;
+    readonly cell: number;
+    readonly cdf_error: number;
+    readonly mean_error: number;
+    readonly bits: number;
   }[];
 }
 

@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint acceptance bench figures release soak docs javascript screenshots surface vectors tables constraints clean needs
+.PHONY: help demo check coverage test tests lint acceptance bench figures release soak docs javascript screenshots surface vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -53,6 +53,11 @@ test: needs $(READY) $(JS)  ## style, types and all tests
 # browsers and servers, so with more workers than cores a core is rarely idle.
 tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(3 + os.cpu_count())")
+
+coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes they start; ROOM=tests/numerics for one room
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run -m pytest -q -n $$($(BIN)/python -c "import os; print(os.cpu_count())") $(ROOM)
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
 
 acceptance: $(READY)  ## every statistical promise at full size; writes the tables of docs/statistics.md
 	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py' tests/acceptance

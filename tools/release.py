@@ -24,6 +24,13 @@ estimate = oracle.estimate(oracle.privatize([0, 1, 2, 3, 4] * 400, rng=1))
 assert fldp.verify(oracle).holds and abs(estimate.counts.sum() - 2000) < 1e-6
 print("ran", fldp.__version__, fldp.Responder(oracle)(3))
 """
+SMOKE_KERNELS = """
+import sys
+import fldp
+oracle = fldp.FHR(epsilon=1.0, domain_size=5)
+assert len(oracle.privatize([0, 1, 2, 3, 4] * 40000, rng=1)) == 200000 and "numba" in sys.modules
+print("compiled")
+"""
 SMOKE_JS = """
 import { readFileSync } from "node:fs";
 import { every, participant, Survey } from "fldp";
@@ -116,6 +123,11 @@ def try_python(package: Path, scratch: Path) -> None:
         run("uv", "venv", "--quiet", "--no-python-downloads", "--python", f"python{name}", place)
         run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", package)
         said = run(place / "bin/python", "-c", SMOKE, cwd=scratch) + run(place / "bin/fldp", "--version", cwd=scratch)
+        # A bare installation is light, and works without Numba; the extra makes large batches fast.
+        if "numba" in run("uv", "pip", "list", "--python", place / "bin/python"):
+            sys.exit(f"{package.name}: a bare installation brings Numba")
+        run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", f"{package}[kernels]")
+        said += run(place / "bin/python", "-c", SMOKE_KERNELS, cwd=scratch)
         print(f"{package.name} on Python {name}: {' '.join(said.split())}")
 
 

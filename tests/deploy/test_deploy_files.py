@@ -1,5 +1,6 @@
 """The files of deploy/ that no server is needed for: read, and checked by the tools that there are."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -25,9 +26,9 @@ def text(name):
     return (DEPLOY / name).read_text()
 
 
-def instructions():
-    """The instructions of the container file, continued lines joined."""
-    joined = text("Containerfile").replace("\\\n", " ")
+def instructions(file="Containerfile"):
+    """The instructions of a container file, continued lines joined."""
+    joined = text(file).replace("\\\n", " ")
     return [line.split(None, 1) for line in joined.splitlines() if line and not line.startswith("#")]
 
 
@@ -70,6 +71,31 @@ def test_the_image_copies_what_there_is_and_nothing_more_than_it_needs():
     (extras,) = re.findall(r"'\.\[(.*?)\]'", text("Containerfile"))
     offered = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert set(extras.split(",")) <= set(offered)
+
+
+def test_the_image_of_a_release_differs_in_where_the_package_comes_from_alone():
+    """It has the wheel that was released, and checks it; what runs is the same."""
+    ours, released = instructions(), instructions("Containerfile.release")
+    second = [place for place, (word, _) in enumerate(ours) if word == "FROM"][1]
+    assert released[-len(ours[second:]) :] == ours[second:]
+    build = dict(released[: -len(ours[second:])])
+    assert build["FROM"] == ours[0][1]
+    assert build["COPY"].split() == ["constraints.txt", "dist/SHA256SUMS", "dist/fldp-*.whl", "./"]
+    assert "sha256sum --check --strict" in build["RUN"].partition("pip install")[0]
+    assert re.findall(r"\[([a-z,]+)\]\"", build["RUN"]) == re.findall(r"'\.\[(.*?)\]'", text("Containerfile"))
+
+
+def test_the_checksums_of_a_release_are_checked_as_the_image_does(tmp_path):
+    """The first line of the build, run on a folder as make release leaves it, and on one with another wheel."""
+    wheel = tmp_path / "fldp-0.1.0-py3-none-any.whl"
+    wheel.write_bytes(b"a wheel")
+    (tmp_path / "SHA256SUMS").write_text(
+        f"{hashlib.sha256(b'a wheel').hexdigest()}  {wheel.name}\n{'0' * 64}  other.tgz\n"
+    )
+    check = ["sh", "-c", dict(instructions("Containerfile.release")[:4])["RUN"].partition("&&")[0]]
+    assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    wheel.write_bytes(b"another wheel")
+    assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode != 0
 
 
 def test_its_environment_are_settings(monkeypatch):

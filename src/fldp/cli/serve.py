@@ -73,6 +73,7 @@ def serve(
             typer.echo(f"{name} = {value}")
         return
     server = _load("granian")
+    _check_compiler()
     for folder in needed.values():
         make_folder(folder)
     if demo:
@@ -112,6 +113,14 @@ def _load(needed: str) -> Any:
     optional_imports.load("starlette", "collector")
     optional_imports.load(needed, "collector")
     return optional_imports.load("fldp.collector.server", "collector")
+
+
+def _check_compiler() -> None:
+    """Refuse to serve without Numba, before anything is made. It is loaded later, while the collector listens."""
+    from fldp.numerics.kernels import has_compiler, load_compiler
+
+    if not has_compiler():
+        load_compiler()
 
 
 def open_store(data: Path | None, database: str | None, *, make: bool = False) -> "CollectorStore":

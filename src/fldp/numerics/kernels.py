@@ -1,22 +1,27 @@
 """Kernels: functions of arrays that run as plain Python for one short report and compiled for anything larger.
 
 This is the only file that names Numba, which is loaded at the first batch. A client that privatizes one value runs the
-same source without it. A server calls ``always_compile``: interpreted loops over requests of strangers would cost a
-hundred times as much and hold the interpreter's lock.
+same source without it, and so does an installation without the extra ``kernels``: exact, slower, and said once where it
+takes long. A server calls ``always_compile``: interpreted loops over requests of strangers would cost a hundred times
+as much and hold the interpreter's lock.
 
 Integers in a kernel are ``uint64``, and so are the constants, because Numba turns ``uint64 + int64`` into a float.
 Arrays of rows come flattened where speed matters: Numba vectorises loops over one axis only.
 """
 
 import hashlib
+import importlib.util
 import sys
 import types
+import warnings
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
+
+from fldp.support.optional_imports import load
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,6 +31,7 @@ ZERO, ONE = U64(0), U64(1)
 
 MAX_INTERPRETED = 1 << 15  # columns of one row: more of them take longer in plain Python than loading Numba does
 MAX_BY_NUMPY = 1 << 22  # numbers: more of them take longer in NumPy than loading Numba does
+MAX_UNSAID = 1 << 14  # numbers that are interpreted without a word where Numba is missing
 
 
 class _Mode:
@@ -43,15 +49,29 @@ def always_compile() -> None:
 
 
 def load_compiler() -> None:
-    """Load Numba, which takes a second: from then on every batch is compiled."""
-    import numba
+    """Load Numba, which takes a second: from then on every batch is compiled. Without it, say what to install."""
+    load("numba", "kernels")
 
-    del numba
+
+@cache
+def has_compiler() -> bool:
+    """Whether Numba is installed; it is not loaded for that."""
+    return importlib.util.find_spec("numba") is not None
 
 
 def pays(work: int, most: int = MAX_BY_NUMPY) -> bool:
     """Whether this much work is done sooner by machine code: it is much, or Numba is loaded anyway."""
-    return _mode.always_compiled or "numba" in sys.modules or work > most
+    return has_compiler() and (_mode.always_compiled or "numba" in sys.modules or work > most)
+
+
+@cache
+def _say_that_it_takes_long() -> None:
+    warnings.warn(
+        "fldp: Numba is not installed, so large batches run in plain Python, with the same results and much"
+        " slower; install it with: pip install 'fldp[kernels]'",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 class Kernel(Generic[P, R]):
@@ -94,7 +114,9 @@ class Kernel(Generic[P, R]):
 
     @cached_property
     def compiled(self) -> Callable[P, R]:
-        """The machine code, compiled at first use and cached on disk between runs."""
+        """The machine code, compiled at first use and cached on disk between runs; without Numba the Python source."""
+        if not has_compiler():
+            return self._interpreted
         from numba import njit
 
         try:
@@ -102,6 +124,12 @@ class Kernel(Generic[P, R]):
         except RuntimeError:  # no folder for the cache: a read-only installation without a home
             function = njit(nogil=True, boundscheck=False)(self._linked())
         return function
+
+    def _interpreted(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        rows: Any = args[0]  # a state or a table may be large for few of them
+        if np.size(rows) > MAX_UNSAID:
+            _say_that_it_takes_long()
+        return self(*args, **kwargs)
 
     @property
     def _called(self) -> "dict[str, Kernel[Any, Any]]":

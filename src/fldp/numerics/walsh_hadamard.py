@@ -5,7 +5,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.kernels import Kernel, pays
+from fldp.numerics.kernels import Kernel, has_compiler, pays
 from fldp.numerics.types import Floats
 from fldp.support.validation import fail
 
@@ -82,7 +82,7 @@ def walsh_hadamard(
     size = result.shape[-1] if result.ndim in (1, 2) else 0
     if size == 0 or size & (size - 1):
         raise fail("walsh_hadamard", "the length", "a power of two", result.shape)
-    if not load_numba or (result.dtype.kind == "i" and not pays(result.size * size.bit_length())):
+    if not (load_numba and has_compiler()) or (result.dtype.kind == "i" and not pays(result.size * size.bit_length())):
         _transform_by_numpy(result, size)
     elif result.ndim == 1:
         _transform.compiled(result, _BLOCK)

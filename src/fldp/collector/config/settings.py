@@ -130,6 +130,7 @@ class Settings:
     tls_certificate: Path | None = _setting(None, _file, "a PEM file: the certificate and its chain")  # noqa: RUF009
     tls_key: Path | None = _setting(None, _file, "a PEM file: the key of the certificate")  # noqa: RUF009
     ohttp: bool = _setting(False, _flag, "answer requests that a relay carries (oblivious HTTP)")
+    otel: bool = _setting(False, _flag, "send spans and metrics of the collector itself by OpenTelemetry")
     trusted_proxies: tuple[Network, ...] = _setting(
         (), _networks, "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
     )

@@ -23,12 +23,20 @@ from fldp.collector.storage.protocol import CollectorStore, PassOrder, Submissio
 from fldp.survey.survey import Survey
 
 
+def _metrics(settings: Settings) -> Metrics:
+    if not settings.otel:
+        return Metrics()
+    from fldp.collector.service.open_telemetry import exporting
+
+    return exporting()
+
+
 class Collector:
     """A running collector, apart from HTTP."""
 
     def __init__(self, settings: Settings, store: CollectorStore, clock: Clock = system) -> None:
         self.settings, self.store, self.clock = settings, store, clock
-        self.metrics, self.load, self.readiness = Metrics(), Load(settings), Readiness(store.probe)
+        self.metrics, self.load, self.readiness = _metrics(settings), Load(settings), Readiness(store.probe)
         self.requests: set[asyncio.Task[Any]] = set()
         self.stopping = False
         self._workers = Workers(settings.threads)
@@ -51,8 +59,9 @@ class Collector:
         """
         stops: dict[str, Stop] = {"signer": self.pass_issuer.stop}
         stops |= {"writer": self._counting.writer.stop, "folder": self._folder.stop, "answers": self.answers.stop}
-        lake = {"lake": self._lake.stop} if self._lake else {}
-        unfinished = stop_all({**stops, **lake, **self._workers.stops}, seconds)
+        more: dict[str, Stop] = {"lake": self._lake.stop} if self._lake else {}
+        more |= {"telemetry": self.metrics.close} if self.settings.otel else {}
+        unfinished = stop_all({**stops, **more, **self._workers.stops}, seconds)
         if not unfinished:
             self.store.close()
         return unfinished

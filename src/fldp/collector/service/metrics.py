@@ -104,6 +104,9 @@ class Metrics:
             lines += [f"{each}{_labels(labels)} {value:.15g}" for each, labels, value in members]
         return "\n".join(lines) + "\n"
 
+    def close(self) -> None:
+        """Let go of whatever these are given to; by default nobody."""
+
     def _counted(self) -> Iterator[Series]:
         for name, value in self._counters.items():
             yield name, {}, value

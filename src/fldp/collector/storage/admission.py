@@ -8,7 +8,6 @@ from fldp.collector.storage.protocol import (
     TAKEN_TALLY,
     Admitted,
     KnownKey,
-    PassOrder,
     Segment,
     Submission,
     SubmissionResult,
@@ -68,19 +67,17 @@ class Admission:
             return SubmissionResult(Admitted.GONE)
         if new.closed or (closed and not isinstance(new.content, Tally)):
             return SubmissionResult(Admitted.CLOSED)
-        if (new.n or isinstance(new, PassOrder)) and not self._spend(new):  # nothing costs no ticket
+        if new.ticket is not None and (new.n or not new.counts) and not self._spend(new, new.ticket):
             return SubmissionResult(Admitted.SPENT)
         n = new.n
         self._keys[place] = KnownKey(new.body, n, day_hash(new.secret, new.day or self.day) if new.secret else None)
-        if not isinstance(new, PassOrder):
+        if new.counts:
             self._accepted.append(new)
         return _ONE_ACCEPTED if n == 1 else SubmissionResult(Admitted.ACCEPTED, n)
 
-    def _spend(self, new: Submission) -> bool:
-        """Spend the ticket or pass of a submission, if it has one; False if that is spent, or was never issued."""
-        if new.ticket is None:
-            return True
-        place, now = (new.survey, new.ticket), self._passes if new.is_pass else self._tickets
+    def _spend(self, new: Submission, ticket: bytes) -> bool:
+        """Spend the ticket or pass of a submission; False if it is spent, or was never issued. Nothing costs none."""
+        place, now = (new.survey, ticket), self._passes if new.is_pass else self._tickets
         if place in now or self.spent(*place) is not (None if new.is_pass else False):
             return False
         now.add(place)
@@ -114,7 +111,7 @@ class Admission:
         """Note a key that nothing is known of: what comes under it later is not counted."""
         if new.needs_ticket and new.ticket is None:
             return SubmissionResult(Admitted.UNTICKETED)
-        if new.needs_ticket and not self._spend(new):
+        if new.needs_ticket and new.ticket is not None and not self._spend(new, new.ticket):
             return SubmissionResult(Admitted.SPENT)
         self._keys[new.survey, new.key] = KnownKey(new.body, 0, None, 1)
         return SubmissionResult(Admitted.WITHDRAWN)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from fldp.data.reports import Reports, Tally
 from fldp.errors import CollectorError, FldpError
@@ -137,6 +137,8 @@ class Submission:
     With ``is_pass``, ``ticket`` is the hash of a pass: the store has never seen it, unless it is spent.
     """
 
+    counts: ClassVar[bool] = True  # whether there is something to count
+
     survey: int
     key: bytes
     body: bytes
@@ -193,6 +195,8 @@ class Withdrawal(Submission):
 @dataclass(frozen=True)
 class PassOrder(Submission):
     """What spends a ticket on a pass: it counts nothing. The same key and body again are answered alike."""
+
+    counts: ClassVar[bool] = False
 
 
 def day_hash(secret: bytes, day: str) -> bytes:

@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check coverage test tests lint acceptance bench figures release soak docs javascript screenshots surface vectors tables constraints clean needs
+.PHONY: help demo check coverage mutants test tests lint acceptance bench figures release soak docs javascript screenshots surface vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -58,6 +58,9 @@ coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes 
 	@rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/coverage run -m pytest -q -n $$($(BIN)/python -c "import os; print(os.cpu_count())") $(ROOM)
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
+
+mutants: $(READY)  ## change the code in one place at a time, and see whether tests notice; PART=ledger, COUNT=20
+	$(BIN)/python tools/mutants.py $(PART) --count $(or $(COUNT),20)
 
 acceptance: $(READY)  ## every statistical promise at full size; writes the tables of docs/statistics.md
 	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py' tests/acceptance

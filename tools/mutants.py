@@ -1,0 +1,123 @@
+"""Change the code in one small place at a time, and see whether the tests notice: make mutants PART=ledger COUNT=20.
+
+A mutant is killed if the tests of its part fail or do not end. Survivors are printed with their line: each is a missing
+test, or a change that makes no difference. Which places are tried is drawn by a seed.
+"""
+
+import argparse
+import ast
+import copy
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Each part: its files below src/fldp, and the tests that are to notice.
+PARTS = {
+    "oracles": (("oracles/plain/grr.py", "oracles/plain/unary.py", "oracles/flexible/fhr.py"), ("tests/oracles",)),
+    "coins": (
+        ("randomness/coins.py", "randomness/two_stage_coins.py"),
+        ("tests/randomness", "tests/wire/test_wire.py"),
+    ),
+    "estimates": (("data/estimate.py", "data/comparison.py"), ("tests/data",)),
+    "ledger": (("participant/ledger.py", "participant/limits.py"), ("tests/participant/test_ledger.py",)),
+    "admission": (("collector/storage/admission.py",), ("tests/collector/storage/test_collector_store.py",)),
+    "folding": (("collector/service/folding.py",), ("tests/collector/storage/test_collector_withdrawal.py",)),
+}
+COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
+JOINED = {ast.And: ast.Or, ast.Or: ast.And}
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what a node may be changed into, with a name for it."""
+    other = copy.deepcopy(node)
+    if isinstance(other, ast.Compare) and type(other.ops[0]) in COMPARED:
+        other.ops[0] = COMPARED[type(other.ops[0])]()
+        yield "comparison", other
+    elif isinstance(other, ast.BinOp) and type(other.op) in COMPUTED:
+        other.op = COMPUTED[type(other.op)]()
+        yield "arithmetic", other
+    elif isinstance(other, ast.BoolOp):
+        other.op = JOINED[type(other.op)]()
+        yield "and, or", other
+    elif isinstance(other, ast.Constant) and type(other.value) is int:
+        other.value += 1
+        yield "number", other
+    elif isinstance(other, ast.If | ast.IfExp):
+        other.test = ast.UnaryOp(ast.Not(), other.test)
+        yield "condition", other
+
+
+class _Replaced(ast.NodeTransformer):
+    """A tree with one node replaced."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._new if node is self._old else self.generic_visit(node)
+
+
+def mutants(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the line, the kind and the whole text of every mutant of a file."""
+    for place, node in enumerate(ast.walk(ast.parse(text))):
+        for kind, new in changes(node):
+            tree = ast.parse(text)
+            old = next(found for number, found in enumerate(ast.walk(tree)) if number == place)
+            yield (
+                getattr(node, "lineno", 0),
+                kind,
+                ast.unparse(ast.fix_missing_locations(_Replaced(old, new).visit(tree))),
+            )
+
+
+def passes(source: Path, tests: tuple[str, ...], seconds: float) -> bool:
+    """Whether the tests pass with this source; what does not end does not."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
+    variables = {**os.environ, "PYTHONPATH": str(source)}
+    try:
+        ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return ended.returncode == 0
+
+
+def judged(part: str, count: int, seed: int, seconds: float) -> Iterator[tuple[str, bool]]:
+    """Try mutants of a part; yield each with whether it was noticed."""
+    files, tests = PARTS[part]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(shutil.copytree(ROOT / "src", Path(folder) / "src"))
+        if not passes(source, tests, seconds):
+            sys.exit(f"{part}: its tests fail, or take more than {seconds:g} seconds, before anything is changed")
+        texts = {name: (source / "fldp" / name).read_text() for name in files}
+        found = [(name, *mutant) for name, text in texts.items() for mutant in mutants(text)]
+        for name, line, kind, text in random.Random(seed).sample(found, min(count, len(found))):  # noqa: S311
+            (source / "fldp" / name).write_text(text)
+            yield f"src/fldp/{name}:{line}: {kind}", not passes(source, tests, seconds)
+            (source / "fldp" / name).write_text(texts[name])
+
+
+def main() -> None:
+    """Try the parts that were asked for, and say how many mutants were noticed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", nargs="*", default=[*PARTS], help=f"some of {', '.join(PARTS)}; by default all")
+    parser.add_argument("--count", type=int, default=20, help="mutants of each part")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=600, help="after which a run counts as killed")
+    asked = parser.parse_args()
+    if odd := set(asked.part) - PARTS.keys():
+        parser.error(f"there is no part {', '.join(sorted(odd))}; there are {', '.join(PARTS)}")
+    for part in asked.part:
+        verdicts = list(judged(part, asked.count, asked.seed, asked.seconds))
+        left = [mutant for mutant, noticed in verdicts if not noticed]
+        print(f"{part}: {len(verdicts) - len(left)} of {len(verdicts)} were noticed", *left, sep="\n  ", flush=True)
+
+
+if __name__ == "__main__":
+    main()

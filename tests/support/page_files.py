@@ -44,6 +44,7 @@ def makers(survey):
     makers["survey.json"] = lambda: json.dumps(survey.canonical).encode()
     makers["reports.fldp"] = lambda: fldp.wire.encode(reports(survey), survey.version)
     makers["wide.fldp"] = lambda: fldp.wire.encode(fldp.OUE(1.0, 5).privatize([0, 1, 2, 3] * 500))
+    makers["people.csv"] = lambda: "\n".join(["browser", *survey.labels * 40]).encode()
     makers["words.csv"] = lambda: "\n".join(["word", *WORDS]).encode()
     makers["words.txt"] = lambda: b"the\nof\nfirefox\n"
     makers["answers.csv"] = lambda: "\n".join(["os,plan", *["linux,no", "mac,yes", "windows,no"] * 200]).encode()

@@ -71,6 +71,7 @@ def requests(survey):
             {**known, "count": 0, "status": 200},
         ),
         "create_tickets": (("POST", f"{one}/tickets", {"json": {"count": 7}}), {**known, "count": 7, "status": 201}),
+        "create_issuer": (("POST", "/v1/issuers", {}), {"status": 201}),
         "export": (("GET", f"{one}/export", {}), {**known, "status": 200}),
         "tokens": (("GET", "/v1/tokens", {}), {"status": 200}),
         "create_token": (("POST", "/v1/tokens", {"json": {"scope": "read", "survey": "made"}}), {"survey": "made"}),

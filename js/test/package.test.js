@@ -28,27 +28,27 @@ async function sizeOf(names, others = "") {
   return compressed(outputFiles[0].contents);
 }
 
-test("the core with one oracle takes 8.5 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
+test("the core with one oracle takes 8.6 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
   for (const { id } of fldp.every) {
     const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
     const most =
       {
-        fwr: 9600,
-        hrr: 9600,
-        lwr: 9200,
-        pgr: 8900,
+        fwr: 9650,
+        hrr: 9650,
+        lwr: 9250,
+        pgr: 8950,
         cms: 8950,
-        hcms: 10_100,
-        rappor: 9300,
-        grouped: 12_400,
-        sampled: 14_600,
-      }[id] ?? 8500; // some hold others
+        hcms: 10_150,
+        rappor: 9350,
+        grouped: 12_450,
+        sampled: 14_650,
+      }[id] ?? 8600; // some hold others
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);
   }
   for (const { name } of unequal) {
     const size = await sizeOf("Survey, Participant", name);
-    assert.ok(size <= 9300, `${name}: ${size}`);
+    assert.ok(size <= 9350, `${name}: ${size}`);
   }
 });
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fldp.data.values import numbered
 from fldp.errors import DomainError, FldpError, ParameterError
 from fldp.support.csv_cells import unescape_cell
 
@@ -48,6 +47,8 @@ def read_prior(path: str, question: "Question", size: int) -> list[float]:
 
     It takes what ``fldp estimate --csv`` writes. Negative counts, which unbiased estimates have, count as 0.
     """
+    from fldp.data.values import numbered
+
     expected: dict[int, float] = {}
     for line, (column, name, text) in enumerate(_rows(path), 2):
         value = question.value(name) if column == "label" else numbered(name, size)

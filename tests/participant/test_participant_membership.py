@@ -100,6 +100,7 @@ class Attacker:
     def __init__(self, strategy):
         self.strategy, self.posts, self.gets, self.errors = strategy, [], 0, []
         self.candidates, self.weights, self.seen = list(VALUES), np.ones(len(VALUES)), []
+        self.bodies = set()
 
     def begin(self, number):
         """Publish the survey of a round, and return its name."""
@@ -128,12 +129,13 @@ class Attacker:
         inside = {value for value, held in zip(VALUES, holds, strict=True) if held is not None}
         left = [value for value in self.candidates if (value in inside) == bool(self.posts)]
         self.candidates = left or self.candidates
-        if self.posts and self.survey.oracle.name == "grr":
+        if self.posts and self.survey.oracle.name == "grr" and self.posts[0] not in self.bodies:  # sent again: no news
             (report,) = wire.decode(self.posts[0], self.survey.oracle, self.survey.version).data
             coin, size = self.survey.oracle.coin, self.survey.domain_size
             self.weights *= [
                 1 / size if held is None else float(coin.p if held == report else coin.q) for held in holds
             ]
+        self.bodies |= set(self.posts)
         self.seen.append((self.gets, [len(post) for post in self.posts]))
         self.posts, self.gets = [], 0
 

@@ -151,8 +151,8 @@ function exposure({ oracle }: Survey): string {
   const none = "One report rules out no value for certain.";
   if (!(oracle instanceof LWR)) return none;
   return (
-    `${none} All reports of a value that stays keep epsilon ${oracle.settings.epsilon_permanent}, of values that change ` +
-    `in one pattern ${oracle.lastingEpsilon}; that a value changes is covered by no epsilon, and shows with probability ` +
+    `${none} All reports of a value that stays keep epsilon ${oracle.settings.epsilon_permanent}. Those of values that ` +
+    `change in one pattern keep ${oracle.lastingEpsilon}. That a value changes is covered by no epsilon, and shows with probability ` +
     `${oracle.changeVisible.toFixed(2)}.`
   );
 }

@@ -90,7 +90,7 @@ def spend_on_nothing(monkeypatch):
 
     def admit(self, new):
         spends = new.ticket is not None and not new.n and self.closed(new.survey) is False
-        if spends and not self._spend(new.survey, new.ticket):
+        if spends and not self._spend(new, new.ticket):
             return SubmissionResult(Admitted.SPENT)
         return real(self, new)
 

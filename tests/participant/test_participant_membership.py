@@ -23,7 +23,7 @@ from support.client_kinds import asked
 from support.raw_server import answer, raw
 
 VALUES = [str(number) for number in range(1000)]
-PEOPLE, ROUNDS, EPSILON = 24, 10, 0.05
+PEOPLE, ROUNDS, EPSILON = 16, 10, 0.05
 FALSE_ALARM = 1e-9
 
 

@@ -8,7 +8,7 @@ from support.collector_server import Server, batch, key
 from support.collector_store import STORES, stored_in
 from support.hostile import HEADERS, NUMBERS, exchange, storm
 
-REQUESTS = {"sqlite": 2500, "postgres": 800}
+REQUESTS = {"sqlite": 1500, "postgres": 500}
 
 
 @pytest.fixture(scope="module", params=STORES)

@@ -13,7 +13,7 @@ from fldp.collector.storage.sqlite import writes as sqlite_writes
 from support.collector_store import STORES
 from support.store_model import compare
 
-EXAMPLES = {"sqlite": 80, "postgres": 10}
+EXAMPLES = {"sqlite": 50, "postgres": 10}
 
 
 @pytest.mark.parametrize("kind", STORES)

@@ -112,7 +112,7 @@ def test_a_pass_is_for_one_key_and_one_version():
     ):
         with pytest.raises(PassError, match="for something else"):
             terms.nonce(text)
-    with pytest.raises(SignatureError, match="not one of this key"):
+    with pytest.raises(SignatureError):  # by which rule depends on the number, which is drawn
         issued(key=OTHER)
 
 

@@ -174,7 +174,7 @@ async def _serve(collector: Collector, stopping: _Stopping, announce: Say) -> No
     stopping.begin()
     collector.stopping = True
     logs.log.info("stopping", extra={"open": collector.open})
-    server.stop()  # type: ignore[no-untyped-call]
+    stop_server(server)
     await _finish(collector, serving, stopping)
 
 
@@ -200,6 +200,17 @@ def heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> Non
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+
+
+def stop_server(server: Server) -> None:
+    """Have the server end. It tells a future so, which the end of the event loop may have cancelled: no error."""
+
+    def late(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+        if not isinstance(context.get("exception"), asyncio.InvalidStateError):
+            loop.default_exception_handler(context)
+
+    asyncio.get_running_loop().set_exception_handler(late)
+    server.stop()  # type: ignore[no-untyped-call]
 
 
 def ignore_signals() -> None:

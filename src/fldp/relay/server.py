@@ -17,6 +17,7 @@ from fldp.collector.server import (
     ignore_signals,
     listening,
     shown_host,
+    stop_server,
 )
 from fldp.collector.server import exit_now as exit_now
 from fldp.relay.app import Relay, RelaySettings, closing
@@ -63,7 +64,7 @@ async def serve(app: ASGIApp, place: Place, say: Callable[[], None], last_second
     waiting = asyncio.create_task(stopped.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
-    server.stop()  # type: ignore[no-untyped-call]
+    stop_server(server)
     await asyncio.wait((serving,), timeout=last_seconds)
 
 

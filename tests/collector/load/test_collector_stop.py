@@ -1,5 +1,6 @@
 """SIGTERM: requests are finished while there is time, told to come again when there is not, and the process ends."""
 
+import asyncio
 import json
 import signal
 import socket
@@ -12,6 +13,7 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
+from fldp.collector.server import stop_server
 from support.answers import LARGE, ask, gauge, head, published
 from support.collector_server import Server, batch, key
 from support.collector_store import until
@@ -157,3 +159,20 @@ def test_a_request_that_ends_in_time_is_finished(tmp_path):
     assert logged(server)[-1] | {"time": ""} == {
         "time": "", "level": "info", "event": "stopped", "dropped": 0, "unfinished": []
     }  # fmt: skip
+
+
+def test_a_server_that_ends_after_the_event_loop_has_cancelled_its_task_is_no_error(caplog):
+    class Ending:
+        def stop(self):
+            loop = asyncio.get_running_loop()
+            future = loop.create_future()
+            future.cancel()
+            loop.call_soon(future.set_result, None)  # as Granian does
+            loop.call_soon(lambda: 1 / 0)
+
+    async def story():
+        stop_server(Ending())
+        await asyncio.sleep(0)
+
+    asyncio.run(story())
+    assert [record.exc_info[0] for record in caplog.records] == [ZeroDivisionError]

@@ -132,22 +132,24 @@ class SqliteStore:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Open a read transaction on a connection of its own: a snapshot that does not block the writer."""
+        with self._borrowed() as connection:
+            connection.execute("BEGIN")
+            yield connection
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
         with sqlite_file.store_errors(self.path):
-            connection = self._borrow()
             try:
-                connection.execute("BEGIN")
+                connection = self._readers.pop()
+            except IndexError:
+                connection = sqlite_file.connect(self.path, writes=False)
+            try:
                 yield connection
-                connection.execute("COMMIT")
             except BaseException:
                 connection.close()  # its transaction may still be open
                 raise
             self._readers.append(connection)
-
-    def _borrow(self) -> sqlite3.Connection:
-        try:
-            return self._readers.pop()
-        except IndexError:
-            return sqlite_file.connect(self.path, writes=False)
 
     @contextmanager
     def snapshot(self) -> Iterator[SqliteSnapshot]:
@@ -353,10 +355,8 @@ class SqliteStore:
         Most of it goes into the file while others commit, so that they wait for the rest alone.
         """
         if self._traces and not self._closed:
-            with sqlite_file.store_errors(self.path):
-                connection = self._borrow()
+            with self._borrowed() as connection:
                 sqlite_file.shorten_log(connection)
-                self._readers.append(connection)
         with self._lock, sqlite_file.store_errors(self.path):
             if self._traces and not self._closed:
                 self._traces = not sqlite_file.empty_log(self._writer)

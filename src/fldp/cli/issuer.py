@@ -48,10 +48,10 @@ def _key_in_file(path: Path) -> str:
     from fldp.passes.tokens import key_text
 
     with secret_file(path) as write:
-        made = PrivateKey.generate()
-        write(made.pem.decode().rstrip("\n"))
+        key = PrivateKey.generate()
+        write(key.pem.decode().rstrip("\n"))
     note(f"the private key is in {path}: who has it can make any number of passes")
-    return key_text(made.public)
+    return key_text(key.public)
 
 
 @issuers.command()

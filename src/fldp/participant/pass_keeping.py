@@ -46,9 +46,9 @@ def keep(store: Store, survey: Survey, origin: str, reply: bytes) -> str:
             raise FldpError(f"participant: no pass to survey {survey.name} was asked for")
         if PASS.matches(text):
             return text
-        made = terms.pass_of(PassSecret.decode(bytes.fromhex(text)), reply)
-        book.keep_pass(origin, survey.version, made)
-        return made
+        text_of_pass = terms.pass_of(PassSecret.decode(bytes.fromhex(text)), reply)
+        book.keep_pass(origin, survey.version, text_of_pass)
+        return text_of_pass
 
 
 def find(store: Store, version: str, origin: str) -> str | None:

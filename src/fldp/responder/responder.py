@@ -82,8 +82,8 @@ class Responder:
         labels, version = (None, None) if asked is None else (asked.labels, asked.version)
         fields = {} if asked is None else asked.canonical
         _refuse_stages(fields)
-        made = _for_repeat(fields, _own_response(oracle))
-        self._set({"name": oracle.name, **oracle.parameters}, made, labels, version)
+        response = _for_repeat(fields, _own_response(oracle))
+        self._set({"name": oracle.name, **oracle.parameters}, response, labels, version)
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Json], *, version: str | None = None) -> "Responder":
@@ -201,13 +201,13 @@ def _parts(question: Any) -> tuple[_Asked | None, _Described]:
 
 
 def _own_response(oracle: _Described) -> Response:
-    made = oracle._response
-    if made is None:
+    response = oracle._response
+    if response is None:
         raise ParameterError(
             f"Responder: the oracle must be one of {', '.join(names())}, got {oracle.name!r}; "
             "others draw by oracle.privatize"
         )
-    return made
+    return response
 
 
 def _of_survey(
@@ -229,10 +229,10 @@ def _of_survey(
     size = {"domain_size": fields.get("domain_size") if labels is None else len(labels)}
     described = {**oracle, **({} if oracle.get("name") == "rr" else size)}
     parameters = {key: value for key, value in described.items() if key != "name"}
-    made = _for_repeat(fields, checked_response(described.get("name"), parameters))
-    if labels is not None and made.size != len(labels):
-        raise fail("Responder", "the number of labels", str(made.size), len(labels))
-    return described, made, labels, actual
+    response = _for_repeat(fields, checked_response(described.get("name"), parameters))
+    if labels is not None and response.size != len(labels):
+        raise fail("Responder", "the number of labels", str(response.size), len(labels))
+    return described, response, labels, actual
 
 
 def _refuse_stages(fields: Mapping[str, Json]) -> None:
@@ -245,15 +245,15 @@ def _refuse_stages(fields: Mapping[str, Json]) -> None:
         raise ParameterError("Responder: the survey derives from tickets; answer it by Participant, with ticket=")
 
 
-def _for_repeat(fields: Mapping[str, Json], made: Response) -> Response:
+def _for_repeat(fields: Mapping[str, Json], response: Response) -> Response:
     """Have reports of a survey that is answered again and again drawn from what is kept alone."""
     collect = fields.get("collect")
     repeat = collect.get("repeat", "once") if isinstance(collect, Mapping) else "once"
-    if repeat != "once" and made.keep is not None:
-        return replace(made, draw=_needs_basis)
+    if repeat != "once" and response.keep is not None:
+        return replace(response, draw=_needs_basis)
     if repeat == "daily":
         raise ParameterError("Responder: the survey is answered daily from a stored response; answer it by Participant")
-    return made
+    return response
 
 
 def _needs_basis(value: int) -> Report:

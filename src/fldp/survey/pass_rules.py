@@ -16,20 +16,20 @@ _ISSUER = "an origin in its usual form, such as https://issuer.example, or left 
 
 def check_pass(fields: Mapping[str, Any], submit: Any, mistakes: MistakeList) -> dict[str, Any]:
     """Return the rules of collecting that are about passes: none where a survey takes none."""
-    given = {key: fields[key] for key in KEYS if key in fields}
+    named = {key: fields[key] for key in KEYS if key in fields}
     if submit != "pass":
-        for key, value in given.items():
+        for key, value in named.items():
             mistakes.add(("collect", key), _WHERE, value)
         return {}
-    if "issuer_key" not in given:
+    if "issuer_key" not in named:
         mistakes.note(("collect", "issuer_key"), f"collect.issuer_key is missing: {_KEY}")
-    elif not _is_key(given["issuer_key"]):
-        mistakes.add(("collect", "issuer_key"), _KEY, given["issuer_key"])
-    if "issuer" in given and not _is_origin(given["issuer"]):
-        mistakes.add(("collect", "issuer"), _ISSUER, given["issuer"])
+    elif not _is_key(named["issuer_key"]):
+        mistakes.add(("collect", "issuer_key"), _KEY, named["issuer_key"])
+    if "issuer" in named and not _is_origin(named["issuer"]):
+        mistakes.add(("collect", "issuer"), _ISSUER, named["issuer"])
     if fields.get("repeat", "once") != "once":
         mistakes.add(("collect", "repeat"), "'once' with passes, of which each person has one", fields["repeat"])
-    return given
+    return named
 
 
 def refuse_search(collect: Mapping[str, Any], mistakes: MistakeList) -> None:

@@ -76,7 +76,7 @@ def _change_of(published: PublishedSurvey, tallies: Sequence[Tally], query: Comp
     """Compare one of several questions, of which enough reports must be in both windows; for one look."""
     name, minimum = query.question or "", published.survey.collect["minimum"]
     asked = questions.AskedTables(name, level=query.level, minimum=minimum)
-    found = []
+    estimates = []
     for tally in tallies:
         tables: object = published.survey.estimate(tally)
         assert isinstance(tables, Tables)
@@ -84,7 +84,7 @@ def _change_of(published: PublishedSurvey, tallies: Sequence[Tally], query: Comp
             asked.require(tables, [name])
         except questions.TooFewError as error:
             raise Problem(403, "too-few", str(error), minimum=minimum) from None
-        found.append(questions.estimate_of(tables, name))
-    change = comparison.facts(found[0], found[1], query.level, top=query.top)
+        estimates.append(questions.estimate_of(tables, name))
+    change = comparison.facts(estimates[0], estimates[1], query.level, top=query.top)
     change["question"] = name
     return change

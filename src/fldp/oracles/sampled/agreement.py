@@ -46,7 +46,7 @@ def agreement(oracle: Sampled, tally: Tally, shares: Floats) -> SumsClaim | None
     """Claim that the views of every question agree; None where no two views about a question can be compared."""
     known = [_Part(*each) for each in zip(oracle.seen, oracle.members, shares, oracle.split(tally), strict=True)]
     names: list[str] = []
-    found: list[_Sums] = []
+    claims: list[_Sums] = []
     for question in range(len(oracle.answers)):
         parts = [part for part in known if question in part.view.questions and _is_bounded(part.member)]
         if len(parts) < 2:
@@ -54,12 +54,12 @@ def agreement(oracle: Sampled, tally: Tally, shares: Floats) -> SumsClaim | None
         told, weights = _figures(oracle.answers[question], [part.view for part in parts])
         figures = _sums(weights, question, oracle.answers, parts)
         for place in range(len(parts) if len(parts) > 2 else 1):  # of two, each differs as much from the other
-            found.append(_against_others(figures, place))
+            claims.append(_against_others(figures, place))
             names += [f"question {question}, {each} in view {parts[place].view.label}" for each in told]
-    if not found:
+    if not claims:
         return None
     sums, squares, above, below = (
-        np.concatenate([getattr(each, part) for each in found]) for part in ("sums", "squares", "above", "below")
+        np.concatenate([getattr(each, part) for each in claims]) for part in ("sums", "squares", "above", "below")
     )
     return SumsClaim("agreement", _CLAIM, sums, tally.n, squares, (above, below), names.__getitem__)
 

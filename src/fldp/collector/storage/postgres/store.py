@@ -431,8 +431,8 @@ class PostgresStore:
             connection.execute("DELETE FROM gateway_keys WHERE number < %s", (key.number - 1,))
 
     def find_issuer(self, key_id: bytes) -> StoredIssuer | None:
-        found = self._select(f"SELECT {COLUMNS['issuers']} FROM issuers WHERE key_id = %s", [key_id])  # noqa: S608
-        return StoredIssuer(*verified("issuers", found[0])) if found else None
+        stored = self._select(f"SELECT {COLUMNS['issuers']} FROM issuers WHERE key_id = %s", [key_id])  # noqa: S608
+        return StoredIssuer(*verified("issuers", stored[0])) if stored else None
 
     def add_issuer(self, issuer: StoredIssuer) -> None:
         with self._writing() as connection:

@@ -9,8 +9,8 @@ import pytest
 from fldp import wire
 from fldp.estimation.planner import plan
 from fldp.survey import Survey
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
-from support.collector_server import Server
+from support.browser import DESK, PHONE, Visitor, accessible
+from support.collector_server import flawless
 from support.qr_reader import read
 
 CODE = """async (text) => {
@@ -28,17 +28,9 @@ HEADLINE = """async (reply) => {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -10,26 +10,18 @@ import pytest
 from fldp import wire
 from fldp.oracles.kit import analysis
 from support import postgres_server
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
-from support.collector_server import Server, specification
+from support.browser import DESK, PHONE, Visitor, accessible
+from support.collector_server import Server, flawless, specification
 
 ANSWERS = 2000
 LABELS = ["chrome", "firefox", "safari", "edge", "other"]
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def server(tmp_path_factory, request):
     more = {"database": postgres_server.server().database()} if request.param == "postgres" else {}
-    made = Server(tmp_path_factory.mktemp("collector"), **more)
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector"), **more) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from fldp.estimation.planner import Row, plan
 from fldp.privacy.poisoning import poison
 from fldp.survey import Survey
 from support import postgres_server
-from support.browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
-from support.collector_server import Server, batch, key, specification
+from support.browser import DESK, PHONE, Visitor, accessible, new_survey
+from support.collector_server import Server, batch, flawless, key, specification
 from support.ports import free_port
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
@@ -30,17 +30,9 @@ TRICKS = ["<script>document.title='hacked'</script>", "<img src=x onerror=alert(
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector")) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from fldp.collector.http.page_files import files
-from support.browser import DESK, Visitor, chromium
+from support.browser import DESK, Visitor
 from support.collector_server import Server, specification
 from support.embedding import Watcher, differences, host_page, host_server, recorded
 from support.submissions import until
@@ -54,12 +54,6 @@ SEVERAL = {
 }
 ANSWERS = [(0, "45", "hiv", "9"), (6, "81.25", "zzzz zzzz zzzz zzzz zzzz zzzz", "1" * 60)]
 TYPED = ["d", "hiv", "illness 3", "zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz", "Wi" * 300]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,11 @@
 import pytest
 
 from fldp import wire
-from support.browser import PHONE, Visitor, accessible, chromium
+from support.browser import PHONE, Visitor, accessible
 from support.collector_server import Server, specification
 
 FOLLOWING = {"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0}
 AGAIN = "You can answer again on another day, also differently."
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

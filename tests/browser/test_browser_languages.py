@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
+from support.browser import DESK, PHONE, Visitor, accessible
 from support.collector_server import Server, specification
 
 KEYS = """async () => {
@@ -23,12 +23,6 @@ GERMAN = {
     "language": "de",
     "oracle": {"name": "fhr", "epsilon": 1.0},
 }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fldp import Survey, wire
-from support.browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
+from support.browser import DESK, PHONE, Visitor, accessible, new_survey
 from support.collector_server import Server
 
 ASKED = {"question": "How many seconds did the last page take?", "collect": {"minimum": 10}}
@@ -20,12 +20,6 @@ CELLS = {
     "number": {"low": 0, "high": 30, "bins": 16, "unit": "s", "apart": [0]},
     "oracle": {"epsilon": 2.0},
 }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

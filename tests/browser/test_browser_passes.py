@@ -8,8 +8,8 @@ import pytest
 from fldp.issuer.tickets import TicketFile
 from fldp.passes.issuing import PrivateKey
 from fldp.passes.tokens import key_text
-from support.browser import PHONE, Visitor, accessible, chromium
-from support.collector_server import Server, specification
+from support.browser import PHONE, Visitor, accessible
+from support.collector_server import flawless, specification
 from support.ports import free_port
 from support.relays import relay
 
@@ -17,17 +17,9 @@ OLH = {"name": "olh", "epsilon": 1.0}
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def collector(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), ohttp="true")
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector"), ohttp="true") as server:
+        yield server
 
 
 def published(collector, name, **collect):

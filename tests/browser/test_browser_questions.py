@@ -9,8 +9,8 @@ import pytest
 from fldp import Survey, wire
 from fldp.oracles.base.analysis import analysis
 from support import ten_questions
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
-from support.collector_server import Server, key
+from support.browser import DESK, PHONE, Visitor, accessible
+from support.collector_server import flawless, key
 from support.javascript import HERE, node
 
 LOOKS = [(DESK, "light"), (PHONE, "dark")]
@@ -34,17 +34,9 @@ IN_CHROMIUM, IN_ALL = 2, 80
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector")) as server:
+        yield server
 
 
 def good(page):

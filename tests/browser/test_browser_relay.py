@@ -2,25 +2,17 @@
 
 import pytest
 
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
-from support.collector_server import Server, specification
+from support.browser import DESK, PHONE, Visitor, accessible
+from support.collector_server import flawless, specification
 from support.relays import recording, relay
 
 LABELS = ["chrome", "firefox", "safari", "edge", "other"]
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def collector(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), ohttp="true", log_senders="true")
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector"), ohttp="true", log_senders="true") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from fldp.data.reports import Reports
 from fldp.oracles.kit import analysis
 from fldp.search import Search
 from fldp.survey import Survey
-from support.browser import PHONE, Visitor, accessible, chromium, new_survey
-from support.collector_server import Server, key, specification
+from support.browser import PHONE, Visitor, accessible, new_survey
+from support.collector_server import flawless, key, specification
 
 WORDS = ["crème brûlée", "<b>pie</b>", "apple pie"]
 FIELDS = {
@@ -25,17 +25,9 @@ FIELDS = {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector")) as server:
+        yield server
 
 
 @pytest.mark.parametrize("look", [{}, {"viewport": PHONE, "color_scheme": "dark"}], ids=["desk", "phone, dark"])

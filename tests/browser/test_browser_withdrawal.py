@@ -2,22 +2,14 @@
 
 import pytest
 
-from support.browser import PHONE, Visitor, accessible, chromium
-from support.collector_server import Server
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as made:
-        yield made
+from support.browser import PHONE, Visitor, accessible
+from support.collector_server import flawless
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), fold_seconds=0.2)
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector"), fold_seconds=0.2) as server:
+        yield server
 
 
 def answered(visitor, server, name):

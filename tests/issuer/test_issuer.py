@@ -1,7 +1,6 @@
 """An issuer apart from the collector: its tickets, its answers, its process, and a client that asks both."""
 
 import asyncio
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from fldp.participant_store import MemoryStore
 from fldp.passes.tokens import REPLY_TYPE
 from support.passes import KEY, asking, pass_survey
 from support.ports import free_port
+from support.relays import ending
 from support.serving import collector, shell
 
 PATH = f"/v1/versions/{'0' * 64}/passes"
@@ -118,14 +118,9 @@ def serving(*options):
     port = free_port()
     command = [sys.executable, "-m", "fldp", "issuer", "serve", "--port", str(port), *map(str, options)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
+    with ending(process):
         assert process.stdout.readline() == f"fldp: issuing on http://127.0.0.1:{port}\n"
         yield f"http://127.0.0.1:{port}"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_from_the_shell_to_a_count(tmp_path):

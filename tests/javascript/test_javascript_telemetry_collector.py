@@ -15,7 +15,7 @@ import pytest
 from fldp.client import Client
 from fldp.telemetry.publishing import exported, publish, survey_of
 from support.browser import Visitor, chromium
-from support.collector_server import Server
+from support.collector_server import flawless
 from support.collector_store import until
 from support.javascript import HERE, ROOT, node
 from support.relays import relay
@@ -45,10 +45,8 @@ console.log(JSON.stringify({ left, ...(await telemetry.view()) }));
 
 @pytest.fixture(scope="module")
 def collector(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), ohttp="true")
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector"), ohttp="true") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

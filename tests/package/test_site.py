@@ -4,10 +4,7 @@ import os
 import re
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,6 +14,7 @@ import fldp
 from fldp.cli.catalogue import EXAMPLES
 from fldp.collector.config.settings import described
 from fldp.interface.operations import OPERATIONS
+from support import website
 from support.browser import Visitor, accessible, chromium
 
 ROOT = Path(__file__).parents[2]
@@ -92,23 +90,8 @@ def search_knows_every_page(site):
         assert name == "404.html" or f'"location":"{name}"' in index, name
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *ignored): ...
-
-
-@contextmanager
-def served(folder):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *args: Quiet(*args, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def is_accessible_and_finds(site):
-    with served(site) as url, chromium() as browser:
+    with website.site(site) as url, chromium() as browser:
         for name, width, scheme in LOOKED_AT:
             size = {"width": width, "height": 900}
             with Visitor(browser, url, viewport=size, color_scheme=scheme) as visitor:

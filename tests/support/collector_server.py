@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -15,7 +16,7 @@ from fldp import Survey
 from support.collector_requests import SPECIFICATION, batch, key, specification
 from support.ports import free_port
 
-__all__ = ["SPECIFICATION", "Server", "batch", "key", "specification"]
+__all__ = ["SPECIFICATION", "Server", "batch", "flawless", "key", "specification"]
 
 
 class Server:
@@ -125,3 +126,12 @@ class Server:
         where = ["--database", database] if database else ["--data", str(self.data)]
         command = [sys.executable, "-m", "fldp", *arguments, *where]
         return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})
+
+
+@contextmanager
+def flawless(folder, **settings):
+    """Run a collector that must end well, with no error in its log."""
+    server = Server(folder, **settings)
+    yield server
+    assert server.stop() == 0
+    assert not [line for line in server.logged if line["level"] == "error"]

@@ -30,9 +30,15 @@ def start_relay(url, *options, port=None):
 def relay(url, *options):
     """``fldp relay`` in a process of its own; give its address."""
     port = free_port()
-    process = start_relay(url, *options, port=port)
-    try:
+    with ending(start_relay(url, *options, port=port)):
         yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def ending(process):
+    """End a process that serves; it must end well."""
+    try:
+        yield
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     finally:

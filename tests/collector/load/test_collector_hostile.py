@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from support.collector_server import Server, batch, key
+from support.collector_server import Server, batch, flawless, key
 from support.collector_store import STORES, stored_in
 from support.hostile import HEADERS, NUMBERS, exchange, storm
 
@@ -35,10 +35,8 @@ def test_hostile_requests(server):
 @pytest.fixture(scope="module")
 def believing(tmp_path_factory):
     """A collector that looks at as many headers as it can."""
-    made = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.1", log_senders=True)
-    yield made
-    assert made.stop() == 0
-    assert not [line for line in made.logged if line["level"] == "error"]
+    with flawless(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.1", log_senders=True) as server:
+        yield server
 
 
 @pytest.mark.parametrize("header", HEADERS)

@@ -442,7 +442,7 @@ def test_an_answer_whose_acknowledgement_was_lost_is_sent_under_its_key(at, aske
     [
         ("other", CollectorError, "the answer is not about survey"),
         ("forged", fldp.WireError, "the version of survey .* must be [0-9a-f]{64}, got"),
-        ("closed", CollectorError, "must be one that takes an answer now, got one that is not open"),
+        ("closed", CollectorError, "takes no answer now: it is not open"),
         ("huge", CollectorError, "larger than"),
         ("deep", CollectorError, "not JSON"),
     ],

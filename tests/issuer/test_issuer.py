@@ -130,7 +130,7 @@ def test_from_the_shell_to_a_count(tmp_path):
     shell("issuer", "tickets", "--tickets", tickets, "--count", "2", "-o", listed)
     column, ticket, other = listed.read_text().split()
     assert column == "ticket"
-    assert "is there already" in shell("issuer", "create", "--key", key, code=2)[1]
+    assert "already exists" in shell("issuer", "create", "--key", key, code=2)[1]
     with serving("--key", key, "--tickets", tickets) as issuer, collector(tmp_path / "data") as (url, token):
         survey = pass_survey(issuer_key=issuer_key, issuer=issuer)
         person = Participant(MemoryStore())

@@ -110,7 +110,7 @@ def test_a_pass_is_for_one_key_and_one_version():
         PassTerms.of(KEY.public, "https://issuer.example", "5b" * 32),
         PassTerms.of(KEY.public, None, VERSION),
     ):
-        with pytest.raises(PassError, match="for something else"):
+        with pytest.raises(PassError, match="not for this survey"):
             terms.nonce(text)
     with pytest.raises(SignatureError):  # by which rule depends on the number, which is drawn
         issued(key=OTHER)

@@ -115,7 +115,7 @@ def reach_of_sum(total: "Total", level: float, planned: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AnytimeSide:
-    """One side of a comparison: variances of counts, that of a rare value as planned, and the number of people."""
+    """One side of a comparison: variances of counts, the planned variance of a rare value, the number of people."""
 
     variances: Floats
     start: float
@@ -173,6 +173,6 @@ def compared_anytime(change: Comparison, estimates: "tuple[Estimate, Estimate]",
 
 
 def _variances(estimate: "Estimate", people: str) -> Floats:
-    """Return the variances of the counts; for a population, with that of who was drawn from it."""
+    """Return the variances of the counts; for a population, with the sampling variance."""
     drawn = sampling_variance(estimate.counts, estimate.n) * estimate.n**2 if people == POPULATION else 0.0
     return np.asarray(estimate.stderr**2 + drawn)

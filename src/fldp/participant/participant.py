@@ -288,7 +288,7 @@ class Participant:
         return pass_keeping.find(self._store, version, origin_of(origin))
 
     def refusals(self) -> tuple[Refusals, ...]:
-        """Return how often surveys were refused, by origin: one that asks again and again is up to something.
+        """Return how often surveys were refused, by origin: an origin that keeps asking is suspicious.
 
         Nothing where the store is the caller's own and does not count them (``fldp.participant_store``).
         """

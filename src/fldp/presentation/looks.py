@@ -9,7 +9,7 @@ from fldp.support.canonical_json import Json
 
 ALL_LOOKS = "These intervals hold for all values and whenever you look."
 ONE_VALUE = "Every interval holds for its value alone, and whenever you look."
-ONE_FIGURE = "Every interval holds for its figure alone, that of the CDF for all edges, and whenever you look."
+ONE_FIGURE = "Every interval holds for its figure alone, the interval of the CDF for all edges, and whenever you look."
 CONDITIONS = (
     "That is so for days that were chosen before looking, and where reports were taken back, only if that did not "
     "depend on what they said."

@@ -464,7 +464,7 @@ def test_an_answer_that_would_be_refused_costs_nothing(at, submit, server):
     published = survey(f"needs-{submit}", collect={"submit": submit})
     at().create(published)
     participant = Participant(MemoryStore())
-    with pytest.raises(CollectorError, match=f"got one that needs a {submit}"):
+    with pytest.raises(CollectorError, match=f"it needs a {submit}"):
         at().answer(published.name, "edge", participant=participant)
     assert participant.history() == ()
     at("plain", TOKEN).answer(

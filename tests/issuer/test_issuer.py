@@ -137,7 +137,7 @@ def test_from_the_shell_to_a_count(tmp_path):
         with Client(url, token) as admin:
             admin.create(survey)
             asked = ("ticket", "create", "browser", "--count", "1", "-o", "-", "--to", url)
-            assert f"those of its issuer, {issuer}" in shell(*asked, token=token, code=2)[1]
+            assert f"come from its issuer, {issuer}" in shell(*asked, token=token, code=2)[1]
         with Client(url) as client:
             client.obtain_pass("browser", ticket, participant=person)
             client.answer("browser", "edge", participant=person)

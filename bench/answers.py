@@ -87,7 +87,7 @@ _COLUMNS: dict[str, Callable[[Answer], str]] = {
 
 def table(title: str, answers: Sequence[Answer]) -> Table:
     """Return the answers as a table."""
-    made = Table(*_COLUMNS, title=title, show_lines=True)
+    table = Table(*_COLUMNS, title=title, show_lines=True)
     for answer in answers:
-        made.add_row(*(cell(answer) for cell in _COLUMNS.values()))
-    return made
+        table.add_row(*(cell(answer) for cell in _COLUMNS.values()))
+    return table

@@ -94,7 +94,7 @@ def by_turns(servers: dict[str, Open], reports: int, connections: int) -> list[R
             say(f"{reports:,} a request, turn {number} of {TURNS}")
             for name, served in running.items():
                 turns[name].append(turn_of(served, reports, connections))
-    return [Row.of(name, reports, found) for name, found in turns.items()]
+    return [Row.of(name, reports, measured) for name, measured in turns.items()]
 
 
 def under_pressure(start: Open) -> tuple[list[Row], Facts]:
@@ -102,8 +102,12 @@ def under_pressure(start: Open) -> tuple[list[Row], Facts]:
 
     A connection pauses between two requests, so that all together send at the wanted rate if answers take no time.
     """
-    found: dict[str, list[Turn]] = {"all it can take": [], f"{BUSY:.0%} of it": [], f"{OVERLOAD:g} times it": []}
-    best, busy, over = found.values()
+    turns_by_load: dict[str, list[Turn]] = {
+        "all it can take": [],
+        f"{BUSY:.0%} of it": [],
+        f"{OVERLOAD:g} times it": [],
+    }
+    best, busy, over = turns_by_load.values()
     with start() as served:
         served.send(1, CONNECTIONS, 1)
         for number in range(1, TURNS + 1):
@@ -113,7 +117,7 @@ def under_pressure(start: Open) -> tuple[list[Row], Facts]:
             pause = max(0.0, CONNECTIONS / (BUSY * rate) - best[-1].load.p50 / 2)
             busy.append(turn_of(served, 1, CONNECTIONS, pause=pause))
             over.append(turn_of(served, 1, MANY, pause=MANY / (OVERLOAD * rate), refused=True))
-    rows = [Row.of(f"{SQLITE}, {name}", 1, turns) for name, turns in found.items()]
+    rows = [Row.of(f"{SQLITE}, {name}", 1, turns) for name, turns in turns_by_load.items()]
     kept = median(after.load.rate / before.load.rate for after, before in zip(over, best, strict=True))
     share = median(after.load.rate / before.load.rate for after, before in zip(busy, best, strict=True))
     sent = median(after.load.answers / before.load.rate for after, before in zip(over, best, strict=True))
@@ -163,16 +167,16 @@ def cells(row: Row) -> list[str]:
 
 def shown(title: str, rows: Sequence[Row]) -> Table:
     """Return rows as a table."""
-    made = Table(*COLUMNS, title=title)
+    table = Table(*COLUMNS, title=title)
     for row in rows:
-        made.add_row(*cells(row))
-    return made
+        table.add_row(*cells(row))
+    return table
 
 
 def is_met(fact: tuple[float, str, float]) -> bool:
     """Whether what was found is within its limit."""
-    found, word, limit = fact
-    return found >= limit if word == "at least" else found <= limit
+    measured, word, limit = fact
+    return measured >= limit if word == "at least" else measured <= limit
 
 
 def into_document(part: str, rows: Sequence[Row], facts: Facts) -> None:
@@ -182,8 +186,8 @@ def into_document(part: str, rows: Sequence[Row], facts: Facts) -> None:
         for name, fact in facts.items()
     ]
     tables = [[COLUMNS, *map(cells, rows)]] if rows else []
-    found = [["question", "measured", "target", ""], *questions]
-    document.write("benchmarks.md", f"collector, {part}", machine(), [*tables, found])
+    answers = [["question", "measured", "target", ""], *questions]
+    document.write("benchmarks.md", f"collector, {part}", machine(), [*tables, answers])
 
 
 @dataclass
@@ -283,7 +287,7 @@ def main() -> int:
     parser.add_argument("--document", action="store_true", help="also write the tables of docs/benchmarks.md anew")
     parser.add_argument("--minutes", type=float, default=10.0, help="of load while memory is watched")
     parser.add_argument("--only", choices=("single", "pressure", "batches", "memory"), help="measure only this")
-    given = parser.parse_args()
+    options = parser.parse_args()
     rows: list[Row] = []
     facts: Facts = {}
     with databases() as database:
@@ -291,16 +295,16 @@ def main() -> int:
             "single": partial(single, database),
             "pressure": partial(under_pressure, collector),
             "batches": partial(batches, database),
-            "memory": partial(watched, given.minutes),
+            "memory": partial(watched, options.minutes),
         }
         for name, part in parts.items():
-            if given.only in (None, name):
-                more, found = part()
+            if options.only in (None, name):
+                more, more_facts = part()
                 rows += more
-                facts |= found
-                if given.document:
-                    into_document(name, more, found)
-    return report(rows, facts, given.json)
+                facts |= more_facts
+                if options.document:
+                    into_document(name, more, more_facts)
+    return report(rows, facts, options.json)
 
 
 def report(rows: Sequence[Row], facts: Facts, file: Path | None) -> int:
@@ -313,9 +317,9 @@ def report(rows: Sequence[Row], facts: Facts, file: Path | None) -> int:
     )
     missed = False
     for name, fact in facts.items():
-        found, word, limit = fact
+        measured, word, limit = fact
         missed |= not is_met(fact)
-        screen.print(f"{name}: {found:,.3g}, {word} {limit:,g}: {'pass' if is_met(fact) else 'MISS'}")
+        screen.print(f"{name}: {measured:,.3g}, {word} {limit:,g}: {'pass' if is_met(fact) else 'MISS'}")
     if file:
         record = {"machine": machine(), "rows": [vars(row) for row in rows], "facts": facts}
         file.write_text(json.dumps(record, indent=2) + "\n")

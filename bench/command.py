@@ -55,10 +55,10 @@ def _given(purpose: str) -> tuple[Path | None, bool]:
     parser = argparse.ArgumentParser(description=purpose)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
     parser.add_argument("--document", action="store_true", help="also write its part of the documents anew")
-    given = parser.parse_args()
-    if given.json and not given.json.parent.is_dir():
-        parser.error(f"--json: the folder must be there, got {given.json}")
-    return given.json, given.document
+    options = parser.parse_args()
+    if options.json and not options.json.parent.is_dir():
+        parser.error(f"--json: the folder must be there, got {options.json}")
+    return options.json, options.document
 
 
 def say(line: str) -> None:

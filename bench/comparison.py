@@ -128,14 +128,14 @@ def suited(name: str, eta: Fraction, setting: Setting) -> FrequencyOracle:
 
 def variants(name: str, setting: Setting) -> tuple[list[FrequencyOracle], str]:
     """Return an oracle with each eta that it has, and why there is none."""
-    made: dict[FrequencyOracle, None] = {}
+    oracles: dict[FrequencyOracle, None] = {}
     refusal = ""
     for eta in ETAS:
         try:
-            made[suited(name, eta, setting)] = None
+            oracles[suited(name, eta, setting)] = None
         except FldpError as error:
             refusal = refusal or str(error)
-    return [*made], refusal
+    return [*oracles], refusal
 
 
 def rows_of(variants: list[FrequencyOracle], setting: Setting) -> Iterator[Row]:
@@ -153,8 +153,8 @@ def all_rows(setting: Setting) -> tuple[list[Row], dict[str, str]]:
     rows: list[Row] = []
     left_out = {}
     for name in listed_names():
-        found, refusal = variants(name, setting)
-        rows += rows_of(found, setting)
-        if not found:
+        oracles, refusal = variants(name, setting)
+        rows += rows_of(oracles, setting)
+        if not oracles:
             left_out[name] = refusal
     return rows, left_out

@@ -27,10 +27,10 @@ def circumstances(machine: Mapping[str, object]) -> str:
 def replaced(text: str, name: str, part: str) -> str:
     """Return a document with another part of this name; refuse one that has no such part."""
     marked = re.compile(rf"(<!-- bench: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    made, times = marked.subn(lambda found: f"{found[1]}{part}\n{found[2]}", text)
+    document, times = marked.subn(lambda match: f"{match[1]}{part}\n{match[2]}", text)
     if times != 1:
         raise ValueError(f"the document must have one part {name!r} between markers, got {times}")
-    return made
+    return document
 
 
 def write(file: str, name: str, machine: Mapping[str, object], tables: Sequence[Rows]) -> None:

@@ -81,11 +81,11 @@ def row(setting: str, epsilon: float, runs: Sequence[Run], words: Counts) -> Row
 
 def ours(words: Counts, epsilon: float, seed: int, options: dict[str, Any]) -> Run:
     start = process_time()
-    found = fldp.heavy_hitters(words, epsilon=epsilon, k=TOP, rng=seed, **options).top()
+    top = fldp.heavy_hitters(words, epsilon=epsilon, k=TOP, rng=seed, **options).top()
     seconds = process_time() - start
-    whole = {hitter.text for hitter in found if hitter.certain and hitter.beginning.whole}
+    whole = {hitter.text for hitter in top if hitter.certain and hitter.beginning.whole}
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    return Run({hitter.text for hitter in found}, whole, seconds, size)
+    return Run({hitter.text for hitter in top}, whole, seconds, size)
 
 
 def theirs(words: Counts, epsilon: float) -> Run:
@@ -95,21 +95,23 @@ def theirs(words: Counts, epsilon: float) -> Run:
 
 def rows_at(epsilon: float, words: Counts, tell: Callable[[str], None]) -> list[Row]:
     """Return a row for every setting, and one for the peer."""
-    made = []
+    rows = []
     for setting, options in SETTINGS.items():
         tell(f"epsilon {epsilon:g}: {setting}, {SEEDS} seeds")
-        made.append(row(setting, epsilon, [ours(words, epsilon, seed, options) for seed in range(SEEDS)], words))
+        rows.append(row(setting, epsilon, [ours(words, epsilon, seed, options) for seed in range(SEEDS)], words))
     tell(f"epsilon {epsilon:g}: {PEER}, about a minute")
-    return [*made, row(PEER, epsilon, [theirs(words, epsilon) for _ in range(PEER_RUNS)], words)]
+    return [*rows, row(PEER, epsilon, [theirs(words, epsilon) for _ in range(PEER_RUNS)], words)]
 
 
 def shown(rows: Sequence[Row]) -> Table:
     headings = ("setting", "epsilon", "runs", f"found of {TOP}", "least", "noise", "certain", "false", "s", "peak MiB")
-    made = Table(*headings, title=f"The {TOP} most frequent words of Brown, 1,013,320 people, one report each")
+    table = Table(*headings, title=f"The {TOP} most frequent words of Brown, 1,013,320 people, one report each")
     for one in rows:
-        found = f"{one.found:.1f}", str(one.least), f"{one.noise:.1f}", f"{one.certain:.1f}", str(one.false)
-        made.add_row(one.setting, f"{one.epsilon:g}", str(one.runs), *found, f"{one.seconds:.2f}", f"{one.mebibytes:,}")
-    return made
+        measured = f"{one.found:.1f}", str(one.least), f"{one.noise:.1f}", f"{one.certain:.1f}", str(one.false)
+        table.add_row(
+            one.setting, f"{one.epsilon:g}", str(one.runs), *measured, f"{one.seconds:.2f}", f"{one.mebibytes:,}"
+        )
+    return table
 
 
 def measure() -> Result:

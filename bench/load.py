@@ -50,6 +50,6 @@ def send(url: str, body: bytes, *, connections: int, seconds: int, pause: float 
         file.write(body)
         file.flush()
         command = [program, "-t", "1", "-c", f"{connections}", "-d", f"{seconds}s", "--timeout", "30s", "-s", SCRIPT]
-        given = [file.name, secrets.token_hex(8), f"{1000 * pause:.6f}"]
-        said = subprocess.run([*command, url, "--", *given], check=True, capture_output=True, text=True).stdout
+        arguments = [file.name, secrets.token_hex(8), f"{1000 * pause:.6f}"]
+        said = subprocess.run([*command, url, "--", *arguments], check=True, capture_output=True, text=True).stdout
     return Load(**json.loads(said.rpartition("\nfound ")[2]))

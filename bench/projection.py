@@ -16,12 +16,12 @@ def projected(rows: Sequence[Any]) -> Table:
     the same for any number of reports.
     """
     heads = ("engine", "reports", "bytes", "core-hours", f"hours on {CLUSTER} cores", "shuffled at most")
-    made = Table(*heads, title=f"Projected from the largest lake, {CLUSTER} cores, {TASKS_A_CORE} tasks a core")
+    table = Table(*heads, title=f"Projected from the largest lake, {CLUSTER} cores, {TASKS_A_CORE} tasks a core")
     for engine in dict.fromkeys(row.engine for row in rows):
         row = max((row for row in rows if row.engine == engine), key=lambda row: row.reports)
         for reports in PROJECTED:
-            made.add_row(engine, f"{reports:.0e}", *_cells(row, reports))
-    return made
+            table.add_row(engine, f"{reports:.0e}", *_cells(row, reports))
+    return table
 
 
 def _cells(row: Any, reports: int) -> tuple[str, ...]:

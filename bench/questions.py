@@ -92,16 +92,16 @@ def ours(cross: str) -> Callable[[People, int, int], tuple[Floats, float]]:
 
 
 def our_rows(rows: People, answers: int) -> list[Row]:
-    made = []
+    measured = []
     for name, cross in (("fldp, questions alone", "none"), ("fldp, and all pairs", "all")):
         turns = [ours(cross)(rows, answers, seed) for seed in range(2 * RUNS)]
         errors = [error(rows, answers, shares.tolist()) for shares, _ in turns]
-        made.append(_row(name, rows, answers, EPSILON, errors, min(seconds for _, seconds in turns)))
-    return made
+        measured.append(_row(name, rows, answers, EPSILON, errors, min(seconds for _, seconds in turns)))
+    return measured
 
 
 def their_rows(rows: People, answers: int) -> list[Row]:
-    made = []
+    measured = []
     for scheme in SCHEMES:
         asked = [EPSILON]
         if scheme.startswith("RS+FD"):
@@ -112,8 +112,8 @@ def their_rows(rows: People, answers: int) -> list[Row]:
                 "questions", scheme=scheme, epsilon=declared, answers=answers, rows=rows.tolist(), times=RUNS
             )
             errors = [error(rows, answers, turn["shares"]) for turn in turns]
-            made.append(_row(scheme, rows, answers, declared, errors, min(turn["seconds"] for turn in turns)))
-    return made
+            measured.append(_row(scheme, rows, answers, declared, errors, min(turn["seconds"] for turn in turns)))
+    return measured
 
 
 def _row(scheme: str, rows: People, answers: int, declared: float, errors: list[float], seconds: float) -> Row:
@@ -138,24 +138,24 @@ def is_missed(rows: Sequence[Row]) -> bool:
 def shown(rows: Sequence[Row]) -> Table:
     count, answers = rows[0].questions, rows[0].answers
     title = f"{count} questions of {answers} answers, {USERS:,} people: the error of a share, times people"
-    made = Table("scheme", "epsilon declared", "true", "error", "of ours", "us a person", title=title)
+    table = Table("scheme", "epsilon declared", "true", "error", "of ours", "us a person", title=title)
     for row in rows:
         figures = f"{row.error:.1f} +- {row.stderr:.1f}", f"{row.error / rows[0].error:.2f}", f"{row.microseconds:.1f}"
-        made.add_row(row.scheme, f"{row.declared:.3g}", f"{row.true:.3g}", *figures)
-    return made
+        table.add_row(row.scheme, f"{row.declared:.3g}", f"{row.true:.3g}", *figures)
+    return table
 
 
 def measure() -> Result:
     tables: list[Any] = []
-    found: list[Row] = []
+    measured: list[Row] = []
     missed = False
     for count, answers in SETTINGS:
         rows = people(count, answers)
         every = our_rows(rows, answers) + their_rows(rows, answers)
         missed |= is_missed(every)
         tables += [shown(every), f"best of the peers at true epsilon {EPSILON:g}: {best_of_peers(every).scheme}"]
-        found += every
-    return Result(tables, {"users": USERS, "runs": RUNS, "rows": [asdict(row) for row in found]}, missed)
+        measured += every
+    return Result(tables, {"users": USERS, "runs": RUNS, "rows": [asdict(row) for row in measured]}, missed)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,6 @@ def _three_loops(a: Any) -> None:
 
 def textbook_transform(vector: Any) -> Any:
     """Return the Walsh-Hadamard transform by the loops of the textbook, leaving the argument as it was."""
-    made = vector.copy()
-    _three_loops(made)
-    return made
+    transformed = vector.copy()
+    _three_loops(transformed)
+    return transformed

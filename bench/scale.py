@@ -70,14 +70,14 @@ class Row:
 @contextmanager
 def lake(oracle: fldp.FrequencyOracle, rows: int, folder: Path | None) -> Iterator[Path]:
     """Write reports of random values, in files of some million, as a collector does; remove them at the end."""
-    with TemporaryDirectory(dir=folder) as made:
-        place = Path(made) / f"survey={VERSION}" / "day=2026-11-15"
+    with TemporaryDirectory(dir=folder) as scratch:
+        place = Path(scratch) / f"survey={VERSION}" / "day=2026-11-15"
         place.mkdir(parents=True)
         for start in range(0, rows, FILE_ROWS):
             count = min(FILE_ROWS, rows - start)
             with (place / f"{start:012}.parquet").open("wb") as file:
                 parquet.write(file, oracle, _reports(oracle, start, count), VERSION)
-        yield Path(made)
+        yield Path(scratch)
 
 
 def _reports(oracle: fldp.FrequencyOracle, start: int, count: int) -> Iterator[fldp.Reports]:
@@ -132,11 +132,11 @@ def check_same(works: dict[str, Callable[[], Any]], rows: int) -> None:
 def shown(title: str, rows: Sequence[Row]) -> Table:
     """Return rows as a table."""
     heads = ("engine", "reports", "values", "seconds", "reports/s a core", "of the scan's speed", "bytes a report")
-    made = Table(*heads, title=title)
+    table = Table(*heads, title=title)
     for row in rows:
         cells = (f"{row.reports:,}", f"{row.domain_size:,}", f"{row.seconds:.3g}", f"{row.rate / 1e6:.3g} million")
-        made.add_row(row.engine, *cells, f"{row.share:.2f}", f"{row.bytes / row.reports:.2f}")
-    return made
+        table.add_row(row.engine, *cells, f"{row.share:.2f}", f"{row.bytes / row.reports:.2f}")
+    return table
 
 
 def main() -> int:
@@ -148,16 +148,16 @@ def main() -> int:
     parser.add_argument("--domain-engines", help="which engines for each size of the domain, unless all of them")
     parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
     parser.add_argument("--folder", type=Path, help="where to put the lakes, 3 bytes a report; else the system's")
-    given = parser.parse_args()
+    options = parser.parse_args()
     oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
     with ExitStack() as stack:
-        engines = {name: stack.enter_context(opened(name)) for name in given.engines.split(",")}
-        rows = [row for n in map(int, given.rows.split(",")) for row in measured(engines, oracle, n, given.folder)]
-        some = {name: engines[name] for name in (given.domain_engines or given.engines).split(",")}
+        engines = {name: stack.enter_context(opened(name)) for name in options.engines.split(",")}
+        rows = [row for n in map(int, options.rows.split(",")) for row in measured(engines, oracle, n, options.folder)]
+        some = {name: engines[name] for name in (options.domain_engines or options.engines).split(",")}
         domains = [
             row
             for bits in DOMAINS
-            for row in measured(some, fldp.FHR(EPSILON, 2**bits - 1), given.domain_rows, given.folder)
+            for row in measured(some, fldp.FHR(EPSILON, 2**bits - 1), options.domain_rows, options.folder)
         ]
     screen = Console(width=None if sys.stdout.isatty() else 130)
     screen.print(shown(f"FHR, eps = {EPSILON:g}, {CORES} cores, best of {TURNS} turns", rows))
@@ -166,9 +166,9 @@ def main() -> int:
     missed = [row for row in rows if row.engine == "local" and row.share < LEAST]
     for row in missed:
         screen.print(f"MISS: local at {row.reports:,} reports has {row.share:.2f} of the scan's speed, not {LEAST:.2f}")
-    if given.json:
+    if options.json:
         record = {"machine": machine(), "rows": [asdict(row) for row in rows + domains]}
-        given.json.write_text(json.dumps(record, indent=2) + "\n")
+        options.json.write_text(json.dumps(record, indent=2) + "\n")
     return int(bool(missed))
 
 

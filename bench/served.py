@@ -56,10 +56,12 @@ class Served:
         """Send batches of so many reports, one after the other on each connection."""
         survey, body = body_of(reports)
         url = f"http://127.0.0.1:{self.port}/v1/versions/{survey.version}/reports"
-        found = send(url, body, connections=connections, seconds=seconds, pause=pause)
-        if found.broken or (found.refused and not refused):
-            raise RuntimeError(f"{found.refused} of {found.requests} requests were refused, {found.broken} broken off")
-        return found
+        measured = send(url, body, connections=connections, seconds=seconds, pause=pause)
+        if measured.broken or (measured.refused and not refused):
+            raise RuntimeError(
+                f"{measured.refused} of {measured.requests} requests were refused, {measured.broken} broken off"
+            )
+        return measured
 
     @property
     def used(self) -> tuple[float, float]:

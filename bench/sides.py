@@ -64,9 +64,9 @@ class Run:
 
     @classmethod
     def of(cls, population: Population, frequencies: Sequence[float], **seconds: float) -> "Run":
-        found = np.asarray(frequencies, np.float64)
-        answers = (found, rescaled(found), METHODS["norm-sub"](found, 1.0))
-        return cls(*seconds.values(), *map(population.error, answers), population.top_share(found))
+        estimated = np.asarray(frequencies, np.float64)
+        answers = (estimated, rescaled(estimated), METHODS["norm-sub"](estimated, 1.0))
+        return cls(*seconds.values(), *map(population.error, answers), population.top_share(estimated))
 
 
 @dataclass

@@ -56,7 +56,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Turn links to files of the repository into links of the site."""
     source = _SOURCES.get(page.file.src_uri, f"docs/{page.file.src_uri}")
     parts = _FENCE.split(markdown)
-    parts[::2] = [_LINK.sub(lambda found: _relinked(found, source, page.file.src_uri), part) for part in parts[::2]]
+    parts[::2] = [_LINK.sub(lambda match: _relinked(match, source, page.file.src_uri), part) for part in parts[::2]]
     return "".join(parts)
 
 
@@ -65,11 +65,11 @@ def on_post_page(output: str, **_: Any) -> str:
     return output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
 
 
-def _relinked(found: re.Match[str], source: str, page: str) -> str:
-    mark, text, target = found.groups()
+def _relinked(match: re.Match[str], source: str, page: str) -> str:
+    mark, text, target = match.groups()
     path, _, anchor = target.partition("#")
     if not path or ":" in path:
-        return found[0]
+        return match[0]
     place = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
     if (place := _page_of(place)) is None:
         return str(text)
@@ -175,9 +175,9 @@ def _parameter(parameter: Any) -> str:
 
 def settings() -> str:
     """Describe the settings of a collector, with their variables."""
-    given = {name: field.metadata["variable"] for name, field in Settings.__dataclass_fields__.items()}
+    variables = {name: field.metadata["variable"] for name, field in Settings.__dataclass_fields__.items()}
     rows = [
-        f"| `--{name.replace('_', '-')}` | `{given[name] or PREFIX + name.upper()}` | `{default}` | {about} |"
+        f"| `--{name.replace('_', '-')}` | `{variables[name] or PREFIX + name.upper()}` | `{default}` | {about} |"
         for name, default, about in described()
     ]
     return (

@@ -69,7 +69,7 @@ def mutants(text: str) -> Iterator[tuple[int, str, str]]:
     for place, node in enumerate(ast.walk(ast.parse(text))):
         for kind, new in changes(node):
             tree = ast.parse(text)
-            old = next(found for number, found in enumerate(ast.walk(tree)) if number == place)
+            old = next(node for number, node in enumerate(ast.walk(tree)) if number == place)
             yield (
                 getattr(node, "lineno", 0),
                 kind,
@@ -96,8 +96,8 @@ def judged(part: str, count: int, seed: int, seconds: float) -> Iterator[tuple[s
         if not passes(source, tests, seconds):
             sys.exit(f"{part}: its tests fail, or take more than {seconds:g} seconds, before anything is changed")
         texts = {name: (source / "fldp" / name).read_text() for name in files}
-        found = [(name, *mutant) for name, text in texts.items() for mutant in mutants(text)]
-        for name, line, kind, text in random.Random(seed).sample(found, min(count, len(found))):  # noqa: S311
+        candidates = [(name, *mutant) for name, text in texts.items() for mutant in mutants(text)]
+        for name, line, kind, text in random.Random(seed).sample(candidates, min(count, len(candidates))):  # noqa: S311
             (source / "fldp" / name).write_text(text)
             yield f"src/fldp/{name}:{line}: {kind}", not passes(source, tests, seconds)
             (source / "fldp" / name).write_text(texts[name])

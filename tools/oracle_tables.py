@@ -23,8 +23,8 @@ Row = tuple[str, ...]
 
 def line(cls: type[Oracle], name: str) -> Row:
     """Return the cells of a line of the docstring; without that line, there is none."""
-    found = re.search(rf"^{name}: (.*(?:\n +.*)*)", inspect.cleandoc(cls.__doc__ or ""), re.MULTILINE)
-    text = " ".join(found[1].split()).replace("``", "`") if found else ""
+    match = re.search(rf"^{name}: (.*(?:\n +.*)*)", inspect.cleandoc(cls.__doc__ or ""), re.MULTILINE)
+    text = " ".join(match[1].split()).replace("``", "`") if match else ""
     return tuple(cell.strip() for cell in text.split("|")) if text else ()
 
 
@@ -87,7 +87,7 @@ def table(name: str) -> str:
 
 def document(text: str) -> str:
     """Return the text of a document with its tables as they should be."""
-    return _MARKED.sub(lambda found: found[1] + table(found[2]) + found[3], text)
+    return _MARKED.sub(lambda match: match[1] + table(match[2]) + match[3], text)
 
 
 def documents() -> list[Path]:

@@ -95,11 +95,11 @@ def materials(wheel: Path, js: Path, target: Path, scratch: Path) -> None:
     run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", "-c", ROOT / "constraints.txt", wheel)
     options = ("--output-reproducible", "--of", "JSON", "-o", target / "fldp-python.cdx.json")
     run("uv", "tool", "run", "--from", CYCLONEDX, "cyclonedx-py", "environment", *options, place / "bin/python")
-    found = run("npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev", cwd=js)
+    sbom = run("npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev", cwd=js)
     # The serial number and the time are all that differs between two runs.
-    found = re.sub(r'"serialNumber": "[^"]*"', '"serialNumber": "urn:uuid:00000000-0000-4000-8000-000000000000"', found)
-    found = re.sub(r'"timestamp": "[^"]*"', '"timestamp": "1970-01-01T00:00:00Z"', found)
-    (target / "fldp-javascript.cdx.json").write_text(found)
+    sbom = re.sub(r'"serialNumber": "[^"]*"', '"serialNumber": "urn:uuid:00000000-0000-4000-8000-000000000000"', sbom)
+    sbom = re.sub(r'"timestamp": "[^"]*"', '"timestamp": "1970-01-01T00:00:00Z"', sbom)
+    (target / "fldp-javascript.cdx.json").write_text(sbom)
 
 
 def pythons() -> list[str]:
@@ -112,8 +112,11 @@ def pythons() -> list[str]:
 
 def _answers(program: str) -> bool:
     """Whether a program can be run: what lies on the path may only stand for one that is switched off."""
-    found = shutil.which(program)
-    return bool(found) and not subprocess.run([found, "--version"], capture_output=True, check=False).returncode
+    program_path = shutil.which(program)
+    return (
+        bool(program_path)
+        and not subprocess.run([program_path, "--version"], capture_output=True, check=False).returncode
+    )
 
 
 def try_python(package: Path, scratch: Path) -> None:

@@ -31,8 +31,8 @@ def sizes(extras: str) -> Counter[str]:
 
 def main() -> None:
     """Print a row for each package, the largest first, and their sum."""
-    found = sizes(",".join(sys.argv[1:]))
-    for name, size in [*found.most_common(), ("all", found.total())]:
+    measured = sizes(",".join(sys.argv[1:]))
+    for name, size in [*measured.most_common(), ("all", measured.total())]:
         print(f"| {name} | {size / 1e6:.1f} |")
 
 

@@ -23,22 +23,22 @@ FILE = Path(__file__).parents[1] / "tests" / "package" / "surface.json"
 def python() -> Iterator[str]:
     """Return the public names, the members of classes, and the parameters of what can be called."""
     for name in fldp.__all__:
-        thing = getattr(fldp, name)
+        public = getattr(fldp, name)
         yield f"fldp.{name}"
-        yield from (f"fldp.{name}({parameter})" for parameter in _parameters(thing))
-        yield from (f"fldp.{name}.{member}" for member in _members(thing))
+        yield from (f"fldp.{name}({parameter})" for parameter in _parameters(public))
+        yield from (f"fldp.{name}.{member}" for member in _members(public))
 
 
-def _members(thing: object) -> set[str]:
+def _members(member: object) -> set[str]:
     """Return the public members of a class that the project defines, there or in its bases."""
-    classes = [each for each in getattr(thing, "__mro__", ()) if each.__module__.startswith("fldp")]
+    classes = [each for each in getattr(member, "__mro__", ()) if each.__module__.startswith("fldp")]
     return {name for each in classes for name in vars(each) if not name.startswith("_")}
 
 
-def _parameters(thing: object) -> Iterator[str]:
-    if not callable(thing) or (inspect.isclass(thing) and issubclass(thing, BaseException)):
+def _parameters(member: object) -> Iterator[str]:
+    if not callable(member) or (inspect.isclass(member) and issubclass(member, BaseException)):
         return
-    for parameter in inspect.signature(thing).parameters.values():
+    for parameter in inspect.signature(member).parameters.values():
         if not parameter.name.startswith("_"):
             yield f"{parameter.name}{'' if parameter.default is parameter.empty else '='}"
 

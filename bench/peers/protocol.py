@@ -14,23 +14,23 @@ def run(make, values):
     """Run the protocol once: the seconds of each part, those of the clients for each user, and what comes out."""
     start = process_time()
     privatize, estimate = make()
-    made = process_time()
+    ready = process_time()
     reports = privatize(values)
     sent = process_time()
     frequencies = estimate(reports)
     done = process_time()
-    client = (sent - made) / len(values)
-    return {"setup": made - start, "client": client, "server": done - sent, "frequencies": frequencies}
+    client = (sent - ready) / len(values)
+    return {"setup": ready - start, "client": client, "server": done - sent, "frequencies": frequencies}
 
 
 def runs(make, values, seconds):
     """Run the protocol again and again for so many seconds, at least once."""
     run(make, values[:16])  # the first call compiles, or loads what was compiled before
     end = perf_counter() + seconds
-    made = [run(make, values)]
+    runs = [run(make, values)]
     while perf_counter() < end:
-        made.append(run(make, values))
-    return made
+        runs.append(run(make, values))
+    return runs
 
 
 def best_call(work, arguments, chunks):

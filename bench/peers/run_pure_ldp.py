@@ -112,9 +112,9 @@ def pem(counts, epsilon, k):
     asking, finding = PEMClient(fo_client=client, **shape), PEMServer(fo_server=server, **shape)
     for word in people:
         finding.aggregate(asking.privatise(filled[word]))
-    found, _ = finding.find_heavy_hitters(k=k)
+    hitters, _ = finding.find_heavy_hitters(k=k)
     seconds, size = process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    return [word.rstrip(END) for word in found], seconds, size
+    return [word.rstrip(END) for word in hitters], seconds, size
 
 
 def _filled(word):

@@ -19,7 +19,7 @@ def words(path: Path) -> int:
     return len(path.read_text(encoding="utf-8", errors="replace").split())
 
 
-def found(names: list[str], recursive: bool) -> list[Path]:
+def files_to_count(names: list[str], recursive: bool) -> list[Path]:
     """Return the files to count, those in folders only where that was asked for."""
     inside = [path for name in names if recursive for path in sorted(Path(name).rglob("*")) if path.is_file()]
     return [Path(name) for name in names if Path(name).is_file()] + inside
@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     telemetry.setup("metrics.toml")
     with telemetry.timed("run"):
-        counts = {str(path): words(path) for path in found(options.files, options.recursive)}
+        counts = {str(path): words(path) for path in files_to_count(options.files, options.recursive)}
     telemetry.record("files", len(counts))
     telemetry.record("format", options.format)
     telemetry.record("recursive", options.recursive)

@@ -31,11 +31,11 @@ export async function collector() {
     seen.push(post);
     const step = plan.shift();
     if (step === "cut") return void request.socket.destroy();
-    const send = (status, thing, headers = {}) => {
+    const send = (status, reply, headers = {}) => {
       response.writeHead(status, { "content-type": "application/json", ...headers });
-      response.end(typeof thing === "string" ? thing : JSON.stringify(thing));
+      response.end(typeof reply === "string" ? reply : JSON.stringify(reply));
     };
-    if (step) return send(step.status, step.thing ?? { detail: "no, because" }, step.headers);
+    if (step) return send(step.status, step.body ?? { detail: "no, because" }, step.headers);
     if (request.method === "POST")
       return send(200, request.url.endsWith("/withdrawals") ? { withdrawn: 1 } : { accepted: 1 });
     const name = new URL(request.url, "http://x").pathname.split("/").pop();

@@ -17,9 +17,9 @@ const survey = await Survey.of(FIELDS, "https://collector.example", [GRR]);
 const CHILD = fileURLToPath(new URL("file_store_child.js", import.meta.url));
 
 function folder(t) {
-  const made = mkdtempSync(join(tmpdir(), "fldp-store-"));
-  t.after(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  const path = mkdtempSync(join(tmpdir(), "fldp-store-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
 /** Start a process that works on the store; give it and the lines that it writes. */
@@ -146,10 +146,10 @@ test("processes that count at once lose nothing", async (t) => {
   const path = join(folder(t), "ledger");
   const children = [1, 2, 3].map(() => child("count", path, "30"));
   await Promise.all(children.map(({ ended }) => ended));
-  const found = JSON.parse(await fileStore(path).read());
+  const stored = JSON.parse(await fileStore(path).read());
   const acknowledged = children.flatMap(({ lines }) => lines());
   assert.equal(acknowledged.length, 90);
-  assert.deepEqual([...found].sort(), acknowledged.sort());
+  assert.deepEqual([...stored].sort(), acknowledged.sort());
 });
 
 test("a process that is killed loses nothing that it acknowledged, and stops nobody", async (t) => {
@@ -162,9 +162,9 @@ test("a process that is killed loses nothing that it acknowledged, and stops nob
     running.process.kill("SIGKILL");
     await running.ended;
     acknowledged.push(...running.lines());
-    const found = new Set(JSON.parse(await fileStore(path).read()));
+    const stored = new Set(JSON.parse(await fileStore(path).read()));
     assert.deepEqual(
-      acknowledged.filter((mark) => !found.has(mark)),
+      acknowledged.filter((mark) => !stored.has(mark)),
       [],
     );
   }

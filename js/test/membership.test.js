@@ -85,11 +85,11 @@ for (const [name, strategy] of Object.entries(STRATEGIES)) {
     const server = await collector();
     t.after(server.close);
     const held = Array.from({ length: PEOPLE }, (_, k) => VALUES[(k * 617 + 61) % 1000]);
-    const found = [];
-    for (const value of held) found.push(await attacked(server, strategy, value));
-    const { guess: _, ...first } = found[0];
-    for (const { guess: __, ...one } of found) assert.deepEqual(one, first); // who asks, speaks, how often, how long
+    const outcomes = [];
+    for (const value of held) outcomes.push(await attacked(server, strategy, value));
+    const { guess: _, ...first } = outcomes[0];
+    for (const { guess: __, ...one } of outcomes) assert.deepEqual(one, first); // who asks, speaks, how often, how long
     // A guess without knowledge is right once in 1,000, and five of 16 are with a probability below 5e-12.
-    assert.ok(found.filter(({ guess }, k) => guess === held[k]).length < 5);
+    assert.ok(outcomes.filter(({ guess }, k) => guess === held[k]).length < 5);
   });
 }

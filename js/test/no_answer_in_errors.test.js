@@ -48,18 +48,18 @@ const parametersOf = {
 
 /** Return a survey of every oracle that can be built from few words. */
 async function surveys() {
-  const found = [];
+  const surveyed = [];
   for (const { id } of ALL) {
     const { domain_size: size = 4, ...more } = parametersOf[id] ?? {};
     const isString = ["cms", "hcms", "rappor"].includes(id);
     const values = isString ? { domain: "strings" } : { labels: LABELS.slice(0, size) };
     const fields = { name: "pets", question: "Which?", ...values, oracle: { name: id, epsilon: 1, ...more } };
-    found.push(await fldp.Survey.of(fields, "https://collector.example", ALL).catch(() => null));
+    surveyed.push(await fldp.Survey.of(fields, "https://collector.example", ALL).catch(() => null));
   }
   const scale = { number: { low: 0, high: 30 }, oracle: { name: "wave", epsilon: 1, width: 5 } };
   const asked = { name: "load", question: "How long?", ...scale };
-  found.push(await fldp.Survey.of(asked, "https://collector.example", ALL, { number: fldp.number }));
-  return found.filter(Boolean);
+  surveyed.push(await fldp.Survey.of(asked, "https://collector.example", ALL, { number: fldp.number }));
+  return surveyed.filter(Boolean);
 }
 
 /** Return all texts of an error: its message, name, stack, cause and own properties, with those of its causes. */
@@ -125,7 +125,7 @@ const OTHERS =
 
 test("every public name is tried here, or takes no answer", () => {
   const tried = new Set([...Object.keys(CALLS).map((name) => name.split(/[.,]/)[0]), ...OTHERS, "participant"]);
-  const missing = Object.entries(fldp).filter(([name, thing]) => !tried.has(name) && !fldp.every.includes(thing));
+  const missing = Object.entries(fldp).filter(([name, member]) => !tried.has(name) && !fldp.every.includes(member));
   assert.deepEqual(
     missing.map(([name]) => name),
     [],
@@ -142,10 +142,10 @@ test("no error holds the answer, whatever it is and wherever it fails", async (t
   });
   const place = mkdtempSync(join(tmpdir(), "fldp-errors-"));
   t.after(() => rmSync(place, { recursive: true, force: true }));
-  const found = await surveys();
-  assert.ok(found.length >= 15, String(found.length));
+  const every = await surveys();
+  assert.ok(every.length >= 15, String(every.length));
   let errors = 0;
-  for (const [k, survey] of found.entries()) {
+  for (const [k, survey] of every.entries()) {
     for (const [kind, answer] of Object.entries(ANSWERS)) {
       for (const [name, call] of Object.entries(CALLS)) {
         globalThis.fetch = refusals[k % 3];

@@ -79,8 +79,8 @@ test("a reply that was changed or cut anywhere is refused", async () => {
 });
 
 test("two messages never share a key, and keys of small order are refused", async () => {
-  const made = await Promise.all(Array.from({ length: 20 }, () => encapsulate(keyOf(listed(CONFIG)), bytes("00"))));
-  assert.equal(new Set(made.map(({ body }) => digits(body.slice(7, 39)))).size, 20);
+  const messages = await Promise.all(Array.from({ length: 20 }, () => encapsulate(keyOf(listed(CONFIG)), bytes("00"))));
+  assert.equal(new Set(messages.map(({ body }) => digits(body.slice(7, 39)))).size, 20);
   for (const point of [new Uint8Array(32), new Uint8Array(32).fill(1, 0, 1)])
     await assert.rejects(sender(point, bytes("")));
 });

@@ -30,7 +30,7 @@ async function sizeOf(names, others = "") {
 
 test("the core with one oracle takes 8.6 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
   for (const { id } of fldp.every) {
-    const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
+    const [name] = Object.entries(fldp).find(([, member]) => member?.id === id);
     const most =
       {
         fwr: 9650,
@@ -87,8 +87,8 @@ test("the collector serves this build", () => {
 test("the pages fetch the second file for its oracles, and for no other", async () => {
   const ids = fldp.every.map(({ id }) => id);
   for (const { id } of [...fldp.every, ...unequal]) {
-    const found = (await oraclesOf({ oracle: { name: id } })).map((oracle) => oracle.id);
-    assert.deepEqual(found, ids.includes(id) ? ids : [...ids, ...unequal.map((oracle) => oracle.id)]);
+    const loaded = (await oraclesOf({ oracle: { name: id } })).map((oracle) => oracle.id);
+    assert.deepEqual(loaded, ids.includes(id) ? ids : [...ids, ...unequal.map((oracle) => oracle.id)]);
   }
 });
 
@@ -151,7 +151,7 @@ test("telemetry for browsers holds nothing of Node, and the view is loaded when 
 
 test("the public names", () => {
   const names = Object.entries(fldp)
-    .filter(([, thing]) => !fldp.every.includes(thing))
+    .filter(([, member]) => !fldp.every.includes(member))
     .map(([name]) => name)
     .sort();
   assert.deepEqual(names, [

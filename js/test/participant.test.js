@@ -130,9 +130,9 @@ test("many tabs at once answer once", async (t) => {
   const { server, survey } = await started(t, { oracle: { name: "olh", epsilon: 1 } });
   const store = slow(memoryStore());
   const tabs = LABELS.flatMap((label) => [1, 2].map(() => participant(survey, { store }).answer(label)));
-  const found = await Promise.all(tabs);
-  assert.equal(new Set(found.map(({ key }) => key)).size, 1);
-  assert.equal(found.filter(({ repeated }) => !repeated).length, 1);
+  const answers = await Promise.all(tabs);
+  assert.equal(new Set(answers.map(({ key }) => key)).size, 1);
+  assert.equal(answers.filter(({ repeated }) => !repeated).length, 1);
   assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);
   assert.equal(JSON.parse(await textOf(store)).answers.length, 1);
 });
@@ -244,7 +244,7 @@ test("what is refused is said, costs no second draw, and can be sent later", asy
   const { server, survey } = await started(t);
   const store = memoryStore();
   for (const status of [400, 401, 403, 409, 410, 413, 422, 500]) {
-    server.plan.push({ status, thing: { detail: "line\n\u001b[31mtwo" } });
+    server.plan.push({ status, body: { detail: "line\n\u001b[31mtwo" } });
     const refused = participant(survey, { store }).answer("firefox");
     if (status < 500) {
       await assert.rejects(refused, (error) => {
@@ -254,9 +254,9 @@ test("what is refused is said, costs no second draw, and can be sent later", asy
       assert.equal((await participant(survey, { store }).recall()).state, "drawn");
     } else assert.equal((await refused).state, "queued"); // perhaps the collector has counted it
   }
-  for (const thing of ["<html>", "{}", '{"accepted":2}', "[]", "null"]) {
-    server.plan.push({ status: 200, thing });
-    await assert.rejects(participant(survey, { store }).answer("firefox"), CollectorError, thing);
+  for (const body of ["<html>", "{}", '{"accepted":2}', "[]", "null"]) {
+    server.plan.push({ status: 200, body });
+    await assert.rejects(participant(survey, { store }).answer("firefox"), CollectorError, body);
   }
   assert.equal((await participant(survey, { store }).answer("firefox")).state, "sent");
   assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);

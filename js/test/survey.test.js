@@ -42,7 +42,7 @@ test("oracles are imported where a survey asks for them", async (t) => {
 
 test("a survey is loaded with what it asks", async (t) => {
   const server = await started(t);
-  const made = await server.publish(specification({ title: "Browsers", topic: "web" }));
+  const published = await server.publish(specification({ title: "Browsers", topic: "web" }));
   const survey = await load(`${server.url}/`, "browser", [FHR]);
   const { name, title, description, topic, labels, version, state, origin, path } = survey;
   assert.deepEqual(
@@ -52,7 +52,7 @@ test("a survey is loaded with what it asks", async (t) => {
       title: "Browsers",
       description: null,
       topic: "web",
-      version: made.version,
+      version: published.version,
       state: "open",
       origin: server.url,
       path: "",
@@ -61,17 +61,17 @@ test("a survey is loaded with what it asks", async (t) => {
   assert.deepEqual(labels, specification().labels);
   assert.equal(survey.label(await survey.encode("edge")), "edge");
   assert.equal(server.seen[0].headers.authorization, undefined);
-  assert.equal((await load(server.url, "browser", [FHR], { version: made.version })).version, made.version);
-  assert.equal(server.seen.at(-1).path, `/v1/surveys/browser?version=${made.version}`);
+  assert.equal((await load(server.url, "browser", [FHR], { version: published.version })).version, published.version);
+  assert.equal(server.seen.at(-1).path, `/v1/surveys/browser?version=${published.version}`);
 });
 
 test("a survey that is not what it claims is refused", async (t) => {
   const server = await started(t);
-  const made = await server.publish(specification());
+  const published = await server.publish(specification());
   const good = server.surveys.get("browser");
   const changes = [
     [{ version: "0".repeat(64) }, WireError],
-    [{ version: made.version.toUpperCase() }, WireError],
+    [{ version: published.version.toUpperCase() }, WireError],
     [{ version: undefined }, WireError],
     [{ version: 5 }, WireError],
     [{ survey: { ...good.survey, question: "Which?" } }, WireError],
@@ -100,9 +100,9 @@ test("answers that are none are errors of one line that name the collector", asy
     load(server.url, "nobody", [FHR]),
     (error) => error.status === 404 && error.message.startsWith(server.url),
   );
-  for (const thing of ["", "<html>", "[]", "null", "5", '"text"', "{}", "[".repeat(100_000)]) {
-    server.plan.push({ status: 200, thing });
-    await assert.rejects(load(server.url, "browser", [FHR]), CollectorError, thing.slice(0, 9));
+  for (const body of ["", "<html>", "[]", "null", "5", '"text"', "{}", "[".repeat(100_000)]) {
+    server.plan.push({ status: 200, body });
+    await assert.rejects(load(server.url, "browser", [FHR]), CollectorError, body.slice(0, 9));
   }
   server.plan.push({ status: 301, headers: { location: "/elsewhere" } });
   await assert.rejects(load(server.url, "browser", [FHR]), CollectorError);

@@ -50,7 +50,7 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
       assert.deepEqual(oracle.description, vector.oracle);
       assert.equal(oracle.words, vector.words);
       assert.equal(oracle.reportBits, vector.report_bits);
-      const values = await Promise.all(vector.reports.map((given) => valueIn(oracle, given)));
+      const values = await Promise.all(vector.reports.map((report) => valueIn(oracle, report)));
       const reports = vector.reports.map(({ words }, j) => oracle.perturb(values[j], wordsOf(words)));
       for (const [j, { packed }] of vector.reports.entries()) {
         const batch = hex(await encode(oracle, [reports[j]]));
@@ -67,9 +67,9 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
       assert.equal(hex(await encode(oracle, reports)), vector.batch);
       const { survey, batch } = vector.batch_for_survey;
       assert.equal(hex(await encode(oracle, reports.slice(0, 1), survey)), batch);
-      const found = await decode(bytes(vector.batch), every);
-      assert.deepEqual(found.reports, reports);
-      assert.equal(found.survey, null);
+      const decoded = await decode(bytes(vector.batch), every);
+      assert.deepEqual(decoded.reports, reports);
+      assert.equal(decoded.survey, null);
       assert.equal((await decode(bytes(batch), every)).survey, survey);
     });
   });

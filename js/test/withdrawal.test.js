@@ -52,7 +52,7 @@ test("a refusal is an error, and it stays to be withdrawn", async (t) => {
   server.plan.push({ status: 409 });
   await assert.rejects(person.withdraw(), CollectorError);
   assert.equal((await person.recall()).state, "withdrawing");
-  server.plan.push({ status: 200, thing: { accepted: 1 } }); // not what a collector says to this
+  server.plan.push({ status: 200, body: { accepted: 1 } }); // not what a collector says to this
   await assert.rejects(person.withdraw(), /was not taken back/);
   assert.equal((await person.withdraw()).state, "withdrawn");
 });

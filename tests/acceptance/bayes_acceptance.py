@@ -33,8 +33,8 @@ def population(name):
 def test_shares_of_the_error_of_norm_sub():
     rows = {key: [row(*key, epsilon) for epsilon in EPSILONS] for key in product(SHARES, ORACLES)}
     write_table("bayes", lines(rows))
-    too_much = [key for key, found in rows.items() if max(each[0] for each in found) > SHARES[key[0]]]
-    uncovered = [key for key, found in rows.items() if min(each[3] for each in found) < 0.93]
+    too_much = [key for key, measured in rows.items() if max(each[0] for each in measured) > SHARES[key[0]]]
+    uncovered = [key for key, measured in rows.items() if min(each[3] for each in measured) < 0.93]
     assert (too_much, uncovered) == ([], [])
 
 
@@ -57,6 +57,6 @@ def lines(rows):
     """The table as Markdown; the figures of a cell are for epsilon 0.4, 1 and 2."""
     yield f"| population | oracle | {HEAD} |"
     yield "|---" * 6 + "|"
-    for (data, oracle), found in rows.items():
-        shown = (" / ".join(f"{each[k]:.3g}" for each in found) for k in range(4))
+    for (data, oracle), measured in rows.items():
+        shown = (" / ".join(f"{each[k]:.3g}" for each in measured) for k in range(4))
         yield f"| {data} | {oracle} | {' | '.join(shown)} |"

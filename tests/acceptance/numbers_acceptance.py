@@ -41,28 +41,28 @@ def test_variance_and_coverage_of_the_cdf_and_quantiles(name):
 def test_distance_of_the_cdf(users, most, seeds):
     """The mean over five populations at 256 bins, epsilon 1, cells by the rule."""
     scale = Scale(0, 1, bins=best_bins(users, 1.0))
-    oracle, found = number_oracle(scale, 1.0), {}
+    oracle, errors = number_oracle(scale, 1.0), {}
     for place, name in enumerate(POPULATIONS):
         each = []
         for seed in range(seeds):
             people = numbers(name, users, seed)
             number = as_number(oracle.estimate(oracle.privatize(scale.encode(people), rng=1000 * place + seed)), scale)
             each.append(1000 * distances(number, people, 256)[0])
-        found[name] = float(np.mean(each))
-    print(f"{users:,} people: W1 x 1000", {name: round(value, 2) for name, value in found.items()})
-    assert np.mean(list(found.values())) <= most
+        errors[name] = float(np.mean(each))
+    print(f"{users:,} people: W1 x 1000", {name: round(value, 2) for name, value in errors.items()})
+    assert np.mean(list(errors.values())) <= most
 
 
 def test_values_apart():
     """Zeros apart, epsilon 1, 100,000 people: the CDF is within 0.03 everywhere."""
     scale = Scale(0, 1, bins=best_bins(100_000, 1.0), apart=(0,))
-    oracle, found = number_oracle(scale, 1.0), []
+    oracle, covered = number_oracle(scale, 1.0), []
     for seed in range(10):
         people = numbers("zeros", 100_000, seed)
         number = as_number(oracle.estimate(oracle.privatize(scale.encode(people), rng=seed)), scale)
-        found.append(distances(number, people)[1])
-    print(f"KS {np.mean(found):.4f}")
-    assert np.mean(found) <= 0.03
+        covered.append(distances(number, people)[1])
+    print(f"KS {np.mean(covered):.4f}")
+    assert np.mean(covered) <= 0.03
 
 
 @pytest.mark.parametrize("goal", ["mean", "distribution"])

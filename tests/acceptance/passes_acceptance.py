@@ -57,9 +57,9 @@ def test_an_exchange_that_is_killed_at_any_moment_gives_the_same_bytes(tmp_path)
             issuer_key = admin.post("/v1/issuers").json()["issuer_key"]
             survey = Survey.from_dict(specification(submit="pass", issuer_key=issuer_key))
             collector.publish(survey.canonical)
-            made = admin.post(f"/v1/versions/{survey.version}/tickets", json={"count": KILLS})
+            reply = admin.post(f"/v1/versions/{survey.version}/tickets", json={"count": KILLS})
         path, early = f"/v1/versions/{survey.version}/passes", 0
-        for place, ticket in enumerate(made.json()["tickets"]):
+        for place, ticket in enumerate(reply.json()["tickets"]):
             secret, request = asking(survey, ticket)
             with ThreadPoolExecutor(1) as pool:
                 sent = pool.submit(_answered, collector.client(), path, request)

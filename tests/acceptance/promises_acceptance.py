@@ -19,21 +19,21 @@ def test_promises_hold():
     rows = [(name, d) for name in MAKERS for d in sizes(name)]
     cells = [(*row, n) for row, n in product(rows, REPORTS)]
     with ProcessPoolExecutor(2) as pool:
-        found = dict(zip(cells, pool.map(cell, *zip(*cells, strict=True)), strict=True))
-    write_table("promises", lines(rows, found))
-    worst = {key: max(each.found, each.missed) for key, each in found.items()}
+        results = dict(zip(cells, pool.map(cell, *zip(*cells, strict=True)), strict=True))
+    write_table("promises", lines(rows, results))
+    worst = {key: max(each.false_finds, each.missed) for key, each in results.items()}
     assert not [key for key, count in worst.items() if count >= most_broken(runs_of(key[1]), 1 - LEVEL, ALARM)]
 
 
-def lines(rows, found):
+def lines(rows, measured_cells):
     """The table as Markdown."""
     yield f"| oracle | values | {' | '.join(f'n = {n:,}' for n in REPORTS)} |"
     yield "|---" * (2 + len(REPORTS)) + "|"
     for name, d in rows:
-        row, runs = [found[name, d, n] for n in REPORTS], runs_of(d)
-        shown = (f"{each.found / runs:.3f} / {each.missed / runs:.3f} / {each.pointwise:.3f}" for each in row)
+        row, runs = [measured_cells[name, d, n] for n in REPORTS], runs_of(d)
+        shown = (f"{each.false_finds / runs:.3f} / {each.missed / runs:.3f} / {each.pointwise:.3f}" for each in row)
         yield f"| {name} | {d:,} | {' | '.join(shown)} |"
-    checks, few = 2 * len(found), runs_of(65_537)
+    checks, few = 2 * len(measured_cells), runs_of(65_537)
     yield ""
     yield (
         f"Promised: 0.05 at most, three times. Measured over {RUNS:,} runs of each cell, {few} of those with 65,537 "

@@ -21,9 +21,9 @@ def latent(n, questions, answers, seed):
 
 
 def table(rows, a, b, answers):
-    found = np.zeros((answers, answers))
-    np.add.at(found, (rows[:, a], rows[:, b]), 1 / len(rows))
-    return found
+    table = np.zeros((answers, answers))
+    np.add.at(table, (rows[:, a], rows[:, b]), 1 / len(rows))
+    return table
 
 
 def test_pair_cells_of_ten_questions_and_their_repair():
@@ -64,7 +64,7 @@ def test_variance_of_those_who_reported():
     oracle = fldp.Sampled(epsilon=1.0, answers=answers, views=2)
     rng, n = np.random.default_rng(3), sum(people)
     rows = np.stack([rng.choice(size, n, p=rng.dirichlet(np.ones(size))) for size in answers], axis=1)
-    ends, found = np.cumsum([0, *people]), []
+    ends, estimates = np.cumsum([0, *people]), []
     asked = oracle.estimate(oracle.privatize(rows, rng=0)).questions
     for run in range(runs):
         order, decoded = rng.permutation(n), []
@@ -72,7 +72,7 @@ def test_variance_of_those_who_reported():
             values = view.values(rows[order[ends[k] : ends[k + 1]]])
             decoded.append(member.estimator.decode(member.tally(member.privatize(values, rng=3 * run + k))) / people[k])
         tables = fldp.Tables(oracle, n, people, tuple(decoded), asked)
-        found.append(tables.shares((0, 1)))
+        estimates.append(tables.shares((0, 1)))
     truth = {}
     for questions in ((0, 1), (0, 2), (1, 2)):
         counts = Counter(map(tuple, rows[:, list(questions)].tolist()))
@@ -81,9 +81,9 @@ def test_variance_of_those_who_reported():
     known = Known(oracle, n, people, tuple(decoded), asked)
     object.__setattr__(known, "truth", truth)
     variances = known.variances((0, 1)).reshape(3, 2)
-    assert abs(np.var(found, axis=0, ddof=1) / variances - 1).max() < 0.04 * 1.6
-    assert abs((np.var(found, axis=0, ddof=1) / variances).mean() - 1) < 0.04
-    assert abs((np.mean(found, axis=0) - truth[0, 1]) / np.sqrt(variances / runs)).max() < 4
+    assert abs(np.var(estimates, axis=0, ddof=1) / variances - 1).max() < 0.04 * 1.6
+    assert abs((np.var(estimates, axis=0, ddof=1) / variances).mean() - 1) < 0.04
+    assert abs((np.mean(estimates, axis=0) - truth[0, 1]) / np.sqrt(variances / runs)).max() < 4
 
 
 class Known(fldp.Tables):

@@ -18,11 +18,11 @@ PEOPLE, IN_CHROMIUM = 2000, 20
 def answer(page, survey, answers):
     """Answer every question on the page, and send the report."""
     for asked in survey.questions:
-        own, given = page.locator("fieldset", has=page.locator("legend", has_text=asked.text)), answers[asked.name]
+        own, chosen = page.locator("fieldset", has=page.locator("legend", has_text=asked.text)), answers[asked.name]
         if asked.number is not None:
-            own.get_by_role("spinbutton").fill(str(given))
-        elif given is not None:
-            own.get_by_label(given, exact=True).check()
+            own.get_by_role("spinbutton").fill(str(chosen))
+        elif chosen is not None:
+            own.get_by_label(chosen, exact=True).check()
     page.get_by_role("button", name="See my report").click()
     page.get_by_role("button", name="Send this report").click()
     page.get_by_role("heading", name="Thank you, this was sent").wait_for()

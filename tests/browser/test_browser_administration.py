@@ -35,8 +35,8 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def visitor(browser, server):
-    with Visitor(browser, server.url) as made:
-        yield made
+    with Visitor(browser, server.url) as visitor:
+        yield visitor
 
 
 def look(visitor, server, survey=None, token=None):
@@ -288,10 +288,10 @@ def test_the_name_is_made_from_the_question(visitor, server):
     page = visitor.open(f"{server.url}/")
     long = "How often do you, on an average working day, take the bus to town?"
     texts = ["Coffee Habits 2026", "Wie heißt Ihre Straße, Ämter?", "¿?", "日本", long, "x" * 99]
-    made = page.evaluate(SLUGS, texts)
-    assert made[:4] == ["coffee-habits-2026", "wie-heisst-ihre-strasse-amter", "survey", "survey"]
-    assert made[4] == "how-often-do-you-on-an-average-working-day-take"
-    assert made[5:] == ["x" * 48, "tea-3"]
+    slugs = page.evaluate(SLUGS, texts)
+    assert slugs[:4] == ["coffee-habits-2026", "wie-heisst-ihre-strasse-amter", "survey", "survey"]
+    assert slugs[4] == "how-often-do-you-on-an-average-working-day-take"
+    assert slugs[5:] == ["x" * 48, "tea-3"]
 
 
 def test_a_new_survey_in_three_steps(visitor, server):

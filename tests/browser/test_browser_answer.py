@@ -26,15 +26,15 @@ def server(tmp_path_factory, request):
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("plain"))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("plain"))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.fixture
 def visitor(browser, plain):
-    with Visitor(browser, plain.url) as made:
-        yield made
+    with Visitor(browser, plain.url) as visitor:
+        yield visitor
 
 
 def heading(page):
@@ -533,11 +533,11 @@ def website(page):
         def log_message(self, *ignored):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
-        thread = threading.Thread(target=made.serve_forever)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{made.server_port}"
-        made.shutdown()
+        yield f"http://127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
         thread.join()
 
 
@@ -633,9 +633,9 @@ def test_the_answers_of_many_people_give_the_truth(browser, plain):
         page.get_by_role("button", name="See my report").wait_for()
         page.evaluate(MANY, [server.url, "truth", [LABELS[value] for value in values]])
     with server.admin as client:
-        found = client.get(f"/v1/versions/{survey.version}/estimates").json()
-    assert found["n"] == ANSWERS
-    rows = {row["label"]: row for row in found["rows"]}
+        reply = client.get(f"/v1/versions/{survey.version}/estimates").json()
+    assert reply["n"] == ANSWERS
+    rows = {row["label"]: row for row in reply["rows"]}
     away = [
         (rows[label]["count"] - ANSWERS * share) / rows[label]["stderr"]
         for label, share in zip(LABELS, truth, strict=True)

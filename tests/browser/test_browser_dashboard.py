@@ -42,8 +42,8 @@ def token(server):
 
 @pytest.fixture
 def visitor(browser, server):
-    with Visitor(browser, server.url) as made:
-        yield made
+    with Visitor(browser, server.url) as visitor:
+        yield visitor
 
 
 def enter(page, token):
@@ -126,11 +126,11 @@ def test_a_wrong_token(visitor, server):
 def test_a_token_that_is_revoked_while_the_page_is_open(visitor, server):
     survey = server.publish(name="revoked", minimum=1)
     send(server, survey, [50, 0, 0, 0, 0])
-    made = server.make_token("read")
-    page = look(visitor, server, made["token"], survey)
+    token = server.make_token("read")
+    page = look(visitor, server, token["token"], survey)
     page.locator("svg.chart").first.wait_for()
     with server.admin as client:
-        client.delete(f"/v1/tokens/{made['id']}")
+        client.delete(f"/v1/tokens/{token['id']}")
     page.get_by_text("This token is invalid or has been revoked.").wait_for()
     assert page.locator("svg.chart").count() == 0
     visitor.forgive("status of 401")

@@ -12,9 +12,9 @@ AGAIN = "You can answer again on another day, also differently."
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"))
+    yield server
+    assert server.stop() == 0
 
 
 def answered(page, label):

@@ -27,15 +27,15 @@ GERMAN = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.fixture
 def visitor(browser, server):
-    with Visitor(browser, server.url) as made:
-        yield made
+    with Visitor(browser, server.url) as visitor:
+        yield visitor
 
 
 def texts(visitor, server):
@@ -43,10 +43,10 @@ def texts(visitor, server):
 
 
 def test_both_languages_have_the_same_keys(visitor, server):
-    found = texts(visitor, server)
-    assert found["keys"][0] == found["keys"][1]
-    assert len(found["keys"][0]) > 90
-    same = [one for one, other in zip(*found["strings"], strict=True) if one == other]
+    shown = texts(visitor, server)
+    assert shown["keys"][0] == shown["keys"][1]
+    assert len(shown["keys"][0]) > 90
+    same = [one for one, other in zip(*shown["strings"], strict=True) if one == other]
     assert same == []
 
 

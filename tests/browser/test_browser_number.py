@@ -24,9 +24,9 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])

@@ -108,8 +108,8 @@ def test_all_questions_are_on_one_page_and_the_report_says_what_it_is_about(brow
         assert parts.nth(0).locator("li").all_text_contents() == [texts[place] for place in places]
         others = [text for place, text in enumerate(texts) if place not in places]
         assert parts.nth(1).locator("li").all_text_contents() == others
-        given = page.locator(".given dd").all_text_contents()
-        assert given == ["mac", "No answer", "7.5 s"]
+        shown = page.locator(".given dd").all_text_contents()
+        assert shown == ["mac", "No answer", "7.5 s"]
         page.get_by_text("Details").click()
         said = page.locator("details.more").inner_text()
         assert all(words in said for words in ("epsilon 2.", "eta 1.", survey.version))
@@ -320,14 +320,14 @@ def test_a_survey_of_several_questions_is_made_in_the_form(browser, server, tmp_
         good(page)
         page.get_by_role("button", name="Publish this survey").click()
         page.get_by_text("There are no reports yet.", exact=False).first.wait_for()
-    made = Survey.load(tmp_path / "survey.toml", draft=True)
-    assert [asked.text for asked in made.questions] == [
+    survey = Survey.load(tmp_path / "survey.toml", draft=True)
+    assert [asked.text for asked in survey.questions] == [
         "How many kilometres is it?",
         "Where do you work?",
         "Would you take the bus?",
     ]
-    assert made.questions[2].optional
-    assert made.questions[0].number.unit == "km"
-    assert {view.questions for view in made.oracle.seen if len(view.questions) > 1} == {(1, 2)}
-    assert made.version == version
-    assert made.version in server.counts()
+    assert survey.questions[2].optional
+    assert survey.questions[0].number.unit == "km"
+    assert {view.questions for view in survey.oracle.seen if len(view.questions) > 1} == {(1, 2)}
+    assert survey.version == version
+    assert survey.version in server.counts()

@@ -73,8 +73,8 @@ def test_the_collector_never_sees_the_browser(browser, collector, pages):
 def test_a_ticket_is_sent_through_the_relay_and_leaves_the_address(browser, collector, pages):
     survey = collector.publish(specification(minimum=1, submit="ticket", oblivious=True, name="tickets"))
     with collector.admin as client:
-        made = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 1})
-    (ticket,) = made.json()["tickets"]
+        reply = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 1})
+    (ticket,) = reply.json()["tickets"]
     with Visitor(browser, pages) as visitor:
         page = visitor.open(f"{pages}/s/#tickets&ticket={ticket}")
         page.get_by_label("edge", exact=True).wait_for()

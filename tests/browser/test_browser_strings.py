@@ -202,7 +202,7 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
         page.locator("table.all tbody tr").first.wait_for()
         expected = survey.estimate(reports, candidates=[*WORDS, "nobody's"])
         assert cells(page) == {
-            label: f"{round(found) + 0:,}" for label, found in zip([*WORDS, "nobody's"], expected.counts, strict=True)
+            label: f"{round(count) + 0:,}" for label, count in zip([*WORDS, "nobody's"], expected.counts, strict=True)
         }
         accessible(page)
         merged(server, survey, "apple pie", "2026-10-01")
@@ -252,10 +252,10 @@ def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(bro
         page.get_by_text("How this was computed").click()
         page.get_by_label("What is estimated").select_option("those that stand out")
         page.get_by_text("Of 40 texts these").wait_for()
-        found = survey.estimate(reports, candidates=named, method="select")
-        assert set(WORDS) <= set(found.labels)
+        estimate = survey.estimate(reports, candidates=named, method="select")
+        assert set(WORDS) <= set(estimate.labels)
         assert cells(page) == {
-            label: f"{round(count) + 0:,}" for label, count in zip(found.labels, found.counts, strict=True)
+            label: f"{round(count) + 0:,}" for label, count in zip(estimate.labels, estimate.counts, strict=True)
         }
         accessible(page)
 

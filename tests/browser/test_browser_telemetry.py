@@ -16,9 +16,9 @@ SHARES = ((0.6, 0.2, 0.1, 0.1), (0.5, 0.3, 0.1, 0.1), (0.3, 0.5, 0.1, 0.1))
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A collector with three months of reports of a program's theme, and too few of its startup."""
-    made = Server(tmp_path_factory.mktemp("collector"))
+    server = Server(tmp_path_factory.mktemp("collector"))
     metrics = declared(app="paint")
-    with Client(made.url, made.token) as client:
+    with Client(server.url, server.token) as client:
         publish(metrics, client, "2026-11-16")
         theme, startup = (survey_of(metrics, metrics.metrics[name]) for name in ("theme", "startup"))
         for day, shares in zip(MONTHS, SHARES, strict=True):
@@ -26,8 +26,8 @@ def server(tmp_path_factory):
             client.merge(theme.oracle.tally(theme.oracle.privatize(values, rng=len(day))), theme, day=day)
         few = startup.oracle.tally(startup.oracle.privatize([0] * 30, rng=1))
         client.merge(few, startup, day=MONTHS[0])
-    yield made
-    assert made.stop() == 0
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])

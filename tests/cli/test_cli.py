@@ -288,9 +288,9 @@ def test_every_command_has_help_with_a_description():
     listed = run("--help").stdout.decode()
     for module in COMMANDS:
         import_module(f"fldp.cli.{module}")
-    found = dict(every_command(get_command(app)))
-    assert {("demo",), ("serve",), ("survey", "create"), ("token", "revoke"), ("backup",)} <= found.keys()
-    for words, command in found.items():
+    commands = dict(every_command(get_command(app)))
+    assert {("demo",), ("serve",), ("survey", "create"), ("token", "revoke"), ("backup",)} <= commands.keys()
+    for words, command in commands.items():
         assert command.help, words
         assert len(words) > 1 or words[0] in listed
         shown = CliRunner().invoke(app, [*words, "--help"])

@@ -15,14 +15,14 @@ from support.serving import collector, shell
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with collector(tmp_path_factory.mktemp("data")) as found:
-        yield found
+    with collector(tmp_path_factory.mktemp("data")) as service:
+        yield service
 
 
 @pytest.fixture
 def client(service):
-    with Client(*service) as made:
-        yield made
+    with Client(*service) as client:
+        yield client
 
 
 @pytest.fixture

@@ -64,9 +64,9 @@ def test_recovery_that_is_not_possible_comes_after_the_verdict(folder):
 
 def test_a_line_parts_what_is_certain_from_what_may_be_noise():
     people = {"news": 9000, "mail": 6000, "maps": 5000}
-    found = fldp.heavy_hitters(people, epsilon=4.0, k=10, rng=1)
-    shown = table(found, 0.95)
-    certain = sum(hitter.certain for hitter in found.top())
+    hitters = fldp.heavy_hitters(people, epsilon=4.0, k=10, rng=1)
+    shown = table(hitters, 0.95)
+    certain = sum(hitter.certain for hitter in hitters.top())
     assert 0 < certain < 10
     assert shown.title == f"{certain} strings that people hold; below the line, {10 - certain} that may be noise"
     assert [row.end_section for row in shown.rows].index(True) == certain - 1

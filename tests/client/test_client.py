@@ -40,14 +40,16 @@ def server():
 @pytest.fixture
 def at(server):
     """Make clients of one fault of the server."""
-    made = []
+    clients = []
 
     def make(fault="plain", token=None, retries=3, timeout=20.0, patience=1.0, **options):
-        made.append(Client(f"{server}/{fault}", token, retries=retries, timeout=timeout, patience=patience, **options))
-        return made[-1]
+        clients.append(
+            Client(f"{server}/{fault}", token, retries=retries, timeout=timeout, patience=patience, **options)
+        )
+        return clients[-1]
 
     yield make
-    for client in made:
+    for client in clients:
         client.disconnect()
 
 
@@ -55,9 +57,9 @@ def at(server):
 def asked(at, request):
     """A survey of this test alone."""
     name = "s" + derived_key(request.node.nodeid)[:20].lower().replace("_", "0").replace("-", "0")
-    made = survey(name)
-    at().create(made)
-    return made
+    published = survey(name)
+    at().create(published)
+    return published
 
 
 def number(at, asked):
@@ -66,7 +68,7 @@ def number(at, asked):
 
 def seen(server, part):
     with urllib.request.urlopen(f"{server}/seen") as answer:
-        return [found for found in json.load(answer) if part in found["path"]]
+        return [request for request in json.load(answer) if part in request["path"]]
 
 
 def reports(asked, count=100):
@@ -280,18 +282,18 @@ def test_the_token_goes_where_it_is_needed_and_nowhere_else(at, asked, server):
     client.surveys()
     client.survey(asked.name)
     client.answer(asked, "edge", participant=Participant(MemoryStore()))
-    found = [(r["path"].rpartition("/plain")[2], "authorization" in r["headers"]) for r in seen(server, "/plain/")]
+    requests = [(r["path"].rpartition("/plain")[2], "authorization" in r["headers"]) for r in seen(server, "/plain/")]
     public = [f"/v1/surveys/{asked.name}", f"/v1/surveys/{asked.name}", f"/v1/versions/{asked.version}/reports"]
-    assert found[-4:] == [("/v1/surveys", True), *((path, False) for path in public)]
+    assert requests[-4:] == [("/v1/surveys", True), *((path, False) for path in public)]
 
 
 def test_no_cookies_are_kept(at, asked, server):
     client = at("cookie")
     for _ in range(3):
         client.survey(asked.name)
-    found = seen(server, f"/cookie/v1/surveys/{asked.name}")
-    assert len(found) == 3
-    assert not [request for request in found if "cookie" in request["headers"]]
+    requests = seen(server, f"/cookie/v1/surveys/{asked.name}")
+    assert len(requests) == 3
+    assert not [request for request in requests if "cookie" in request["headers"]]
 
 
 def test_no_proxy_reads_along_on_this_machine(server, monkeypatch):
@@ -459,14 +461,16 @@ def test_a_forged_survey_is_refused(at, asked):
 
 @pytest.mark.parametrize("submit", ["ticket", "token"])
 def test_an_answer_that_would_be_refused_costs_nothing(at, submit, server):
-    made = survey(f"needs-{submit}", collect={"submit": submit})
-    at().create(made)
+    published = survey(f"needs-{submit}", collect={"submit": submit})
+    at().create(published)
     participant = Participant(MemoryStore())
     with pytest.raises(CollectorError, match=f"got one that needs a {submit}"):
-        at().answer(made.name, "edge", participant=participant)
+        at().answer(published.name, "edge", participant=participant)
     assert participant.history() == ()
-    at("plain", TOKEN).answer(made.name, "edge", participant=participant, ticket="T1" if submit == "ticket" else None)
-    (sent,) = seen(server, f"/plain/v1/versions/{made.version}/reports")
+    at("plain", TOKEN).answer(
+        published.name, "edge", participant=participant, ticket="T1" if submit == "ticket" else None
+    )
+    (sent,) = seen(server, f"/plain/v1/versions/{published.version}/reports")
     assert sent["headers"].get("fldp-ticket") == ("T1" if submit == "ticket" else None)
     assert sent["headers"].get("authorization") == (None if submit == "ticket" else f"Bearer {TOKEN}")
 
@@ -481,8 +485,8 @@ def test_the_person_is_asked(at):
 
 
 def test_answers_of_an_event_loop(at, server, tmp_path):
-    made = survey("loop")
-    at().create(made)
+    published = survey("loop")
+    at().create(published)
 
     async def answers():
         async with AsyncClient(f"{server}/busy", patience=0.2) as client:
@@ -490,7 +494,7 @@ def test_answers_of_an_event_loop(at, server, tmp_path):
             return await asyncio.gather(*(client.answer("loop", "edge", participant=person) for person in people))
 
     assert len({answer.key for answer in asyncio.run(answers())}) == 8
-    assert number(at, made) == 8
+    assert number(at, published) == 8
 
 
 # --- the rest

@@ -21,21 +21,21 @@ from support.serving import collector, shell
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with collector(tmp_path_factory.mktemp("data")) as found:
-        yield found
+    with collector(tmp_path_factory.mktemp("data")) as service:
+        yield service
 
 
 @pytest.fixture
 def client(service):
-    with Client(*service) as made:
-        yield made
+    with Client(*service) as client:
+        yield client
 
 
 @pytest.fixture
 def asked(client, request):
-    made = survey(f"t-{derived_key(request.node.nodeid).lower()[:16]}0", collect={"minimum": 10})
-    client.create(made)
-    return made
+    published = survey(f"t-{derived_key(request.node.nodeid).lower()[:16]}0", collect={"minimum": 10})
+    client.create(published)
+    return published
 
 
 def day():
@@ -72,8 +72,8 @@ def test_estimates_and_tallies(client, asked):
     truth = filled(client, asked)
     assert client.tally(asked) == truth
     assert client.tally(asked.version, since=day(), until=day()) == truth  # unless the day ends in between
-    found = client.estimates(asked, top=2, level=0.9, decoder="paper", post="norm-sub")
-    assert (found["n"], len(found["rows"]), found["level"]) == (500, 2, 0.9)
+    estimates = client.estimates(asked, top=2, level=0.9, decoder="paper", post="norm-sub")
+    assert (estimates["n"], len(estimates["rows"]), estimates["level"]) == (500, 2, 0.9)
     whole = client.estimates(asked)
     assert [row["count"] for row in whole["rows"]] == pytest.approx(asked.estimate(truth).counts.tolist())
 
@@ -94,9 +94,9 @@ def test_a_survey_by_its_name_its_version_or_as_the_client_has_it(kind, client, 
         assert ask(lambda one, way=way: one.export(way, tmp_path / "r.parquet")) > 0
         assert ask(lambda one, way=way: one.export_lake(way, tmp_path / "lake")) == {}
         assert ask(lambda one, way=way: one.save_estimates(way, tmp_path / "e.csv")) > 0
-        made = ask(lambda one, way=way: one.estimate(way))
-        assert (made.n, made.labels) == (500, asked.labels)
-        assert made.counts.tolist() == asked.estimate(truth).counts.tolist()
+        estimate = ask(lambda one, way=way: one.estimate(way))
+        assert (estimate.n, estimate.labels) == (500, asked.labels)
+        assert estimate.counts.tolist() == asked.estimate(truth).counts.tolist()
     for wrong in ("No Name", 7, None, asked.oracle):
         with pytest.raises(
             ParameterError, match="Client: a survey must be a Survey, what survey\\(\\) returned, a name"
@@ -129,11 +129,11 @@ def test_an_estimate_of_its_own(client, asked):
         client.estimate(asked.name)
     assert error.value.kind == "urn:fldp:too-few", "the survey's minimum holds"
     truth = filled(client, asked, 300)
-    made = client.estimate(asked.name, decoder="paper", post="norm-sub", since=day(), until=day())
-    assert (made.method, made.options["decoder"]) == ("norm-sub", "paper")
-    assert made.original.counts.tolist() == asked.estimate(truth, decoder="paper").counts.tolist()
-    assert "firefox" in str(made)
-    assert made.note == client.estimates(asked, decoder="paper")["note"], "the collector says it, too"
+    estimate = client.estimate(asked.name, decoder="paper", post="norm-sub", since=day(), until=day())
+    assert (estimate.method, estimate.options["decoder"]) == ("norm-sub", "paper")
+    assert estimate.original.counts.tolist() == asked.estimate(truth, decoder="paper").counts.tolist()
+    assert "firefox" in str(estimate)
+    assert estimate.note == client.estimates(asked, decoder="paper")["note"], "the collector says it, too"
     filled(client, asked, 5000)
     assert client.estimate(asked).note is None
     assert "note" not in client.estimates(asked)
@@ -144,11 +144,11 @@ def test_an_estimate_of_strings(client, asked):
     words = fldp.Survey.from_dict({**fields, "domain": "strings", "collect": {"minimum": 10}})
     client.create(words)
     client.send(words.privatize(["tea"] * 60 + ["mate"] * 40), words.name)
-    made = client.estimate(words.name, candidates=["tea", "mate"])
-    assert made.labels == ("tea", "mate")
+    estimate = client.estimate(words.name, candidates=["tea", "mate"])
+    assert estimate.labels == ("tea", "mate")
     reply = client.estimates(words.name, candidates=["tea", "mate"])
-    assert [row["count"] for row in reply["rows"]] == pytest.approx(made.counts.tolist())
-    assert made.note == reply["note"]
+    assert [row["count"] for row in reply["rows"]] == pytest.approx(estimate.counts.tolist())
+    assert estimate.note == reply["note"]
 
 
 def test_export_and_merge(client, asked, tmp_path):
@@ -164,20 +164,20 @@ def test_export_and_merge(client, asked, tmp_path):
 
 
 def test_tokens(client, asked, service):
-    made = client.create_token("read", survey=asked.name, expires="2999-01-01T00:00:00Z")
-    assert made.token not in repr(made)
-    assert made.token.startswith("fldp_read_")
-    (row,) = [token for token in client.tokens() if token.id == made.id]
+    created = client.create_token("read", survey=asked.name, expires="2999-01-01T00:00:00Z")
+    assert created.token not in repr(created)
+    assert created.token.startswith("fldp_read_")
+    (row,) = [token for token in client.tokens() if token.id == created.id]
     assert (row.scope, row.survey, row.token, row.revoked) == ("read", asked.name, None, None)
     filled(client, asked)
-    with Client(service[0], made.token) as reader:
+    with Client(service[0], created.token) as reader:
         assert reader.estimates(asked)["n"] == 500
         with pytest.raises(CollectorError, match="status 403"):
             reader.tokens()
-        client.revoke_token(made.id)
+        client.revoke_token(created.id)
         with pytest.raises(CollectorError, match="status 401") as error:
             reader.estimates(asked)
-    assert made.token not in str(error.value)
+    assert created.token not in str(error.value)
 
 
 def test_answers(client, service, asked, tmp_path):
@@ -235,13 +235,13 @@ def test_many_programs_of_one_person_answer_once(client, service, asked, tmp_pat
 
 def test_what_is_kept_is_reported_daily_and_each_day_counts_once(client, service, tmp_path, monkeypatch):
     fields = {"name": "daily", "question": "Which site?", "domain": "strings", "collect": {"repeat": "daily"}}
-    made = fldp.Survey.from_dict(fields | {"oracle": {"name": "rappor", "epsilon": 1, "epsilon_permanent": 2}})
-    client.create(made)
+    unlike = fldp.Survey.from_dict(fields | {"oracle": {"name": "rappor", "epsilon": 1, "epsilon_permanent": 2}})
+    client.create(unlike)
     with Client(service[0]) as anybody:
         for today in ("2026-11-01", "2026-11-01", "2026-11-02", "2026-11-02"):
             monkeypatch.setattr("fldp.participant.participant._today", lambda today=today: today)
-            anybody.answer(made.name, "https://a.example", participant=Participant(tmp_path / "a.db"))
-    assert {row["version"]: row["n"] for row in client.surveys()}[made.version] == 2
+            anybody.answer(unlike.name, "https://a.example", participant=Participant(tmp_path / "a.db"))
+    assert {row["version"]: row["n"] for row in client.surveys()}[unlike.version] == 2
 
 
 def test_tickets(client, service):
@@ -281,8 +281,8 @@ def test_the_other_client(service, asked):
             )
             return sum(sent), await client.tally(asked), await client.estimates(asked, top=1)
 
-    sent, tally, found = asyncio.run(everything())
-    assert (sent, tally.n, found["n"]) == (50, 50, 50)
+    sent, tally, estimates = asyncio.run(everything())
+    assert (sent, tally.n, estimates["n"]) == (50, 50, 50)
 
 
 def test_the_commands(service, tmp_path):

@@ -147,7 +147,7 @@ def test_a_page_that_answers_everything_is_believed_nothing(body):
 
 
 @pytest.mark.parametrize(
-    ("thing", "operation", "message"),
+    ("reply", "operation", "message"),
     [
         (
             {**MADE, "scope": "admin"},
@@ -179,8 +179,8 @@ def test_a_page_that_answers_everything_is_believed_nothing(body):
         ([{"day": "2026-11-01", "n": -1}], lambda c: c.days(VERSION), "at `$[0].n`"),
     ],
 )
-def test_what_is_made_is_what_was_asked_for(thing, operation, message):
-    assert message in str(said(answer(json.dumps(thing).encode()), operation))
+def test_what_is_made_is_what_was_asked_for(reply, operation, message):
+    assert message in str(said(answer(json.dumps(reply).encode()), operation))
 
 
 def test_nothing_has_changed_is_no_answer_to_a_first_question():
@@ -232,9 +232,9 @@ def test_a_label_is_not_shown():
             client.answer("browser", "a rare disease", participant=person)  # what it sends is not acknowledged
         assert len(seen) == 2
     assert "rare" not in str(error.value) + str(other.value)
-    given = person.answer(asked, "edge", origin="https://a.example")
-    assert given.key not in repr(given)
-    assert repr(given.report)[2:-1] not in repr(given)
+    sent = person.answer(asked, "edge", origin="https://a.example")
+    assert sent.key not in repr(sent)
+    assert repr(sent.report)[2:-1] not in repr(sent)
 
 
 def test_a_survey_of_mistakes_is_one_short_line():
@@ -304,8 +304,8 @@ def test_nothing_reaches_the_terminal_unseen(tmp_path):
     bad = "\x1b]0;x\x07\x9b2J"
     row = {**LISTED, "question": bad, bad: bad, "created": bad}
     created = {**STATE, "version": asked.version, "created": bad, "submit": bad, "state": "open", bad: bad}
-    for thing, command in [([row], ["list"]), (created, ["create", tmp_path / "survey.json"])]:
+    for reply, command in [([row], ["list"]), (created, ["create", tmp_path / "survey.json"])]:
         for form in ([], ["--json"]):
-            with raw(answer(json.dumps(thing).encode())) as (url, _):
+            with raw(answer(json.dumps(reply).encode())) as (url, _):
                 out, beside = shell("survey", *command, *form, "--to", url, token=TOKEN)
             assert not [c for c in out + beside if not (c.isprintable() or c == "\n")]

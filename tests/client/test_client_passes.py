@@ -23,9 +23,9 @@ OLH = {"name": "olh", "epsilon": 1.0}
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("data"), ohttp="true")
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("data"), ohttp="true")
+    yield server
+    assert server.stop() == 0
 
 
 def published(server, name, count=2, **more):
@@ -138,14 +138,14 @@ def test_a_file_keeps_passes_from_one_start_to_the_next(tmp_path):
 def test_nothing_is_drawn_with_what_is_no_pass(person):
     survey = pass_survey(oracle=OLH, derive=True)
     ticket = "fldp_ticket_" + "A" * 43
-    for given, why in (
+    for arguments, why in (
         (None, "needs a pass; Client.obtain_pass"),
         (ticket, "not a pass"),
         (issued(pass_survey()), "else"),
     ):
         with pytest.raises(ParameterError, match=why) as caught:
-            person.answer(survey, "edge", origin=SITE, ticket=given)
-        assert given is None or given not in str(caught.value)
+            person.answer(survey, "edge", origin=SITE, ticket=arguments)
+        assert arguments is None or arguments not in str(caught.value)
     assert person.history() == ()
     text = issued(survey)
     answer = person.answer(survey, "edge", origin=SITE, ticket=text)

@@ -28,8 +28,8 @@ def test_a_collector_is_asked_whether_anything_has_changed(tmp_path):
     with collector(tmp_path) as service, Client(*service) as client:
         statuses, request = [], client._line.transport.request
 
-        async def watched(given):
-            reply = await request(given)
+        async def watched(seen):
+            reply = await request(seen)
             statuses.append(reply.status)
             return reply
 

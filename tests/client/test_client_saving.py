@@ -23,10 +23,10 @@ VERSION = "ab" * 32
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with collector(tmp_path_factory.mktemp("data")) as found, Client(*found) as client:
+    with collector(tmp_path_factory.mktemp("data")) as service, Client(*service) as client:
         client.create(ASKED)
         client.send(ASKED.oracle.privatize([k % 5 for k in range(500)]), ASKED)
-        yield found
+        yield service
 
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
@@ -189,11 +189,11 @@ def test_the_shell_says_what_is_wrong_in_one_line(service, tmp_path):
 def test_the_shell_prints_no_escape_sequences(tmp_path):
     bad = "\x1b]0;x\x07\x9b2J"
     row = {"value": 0, "label": bad, "count": 1.0, "stderr": 1.0, "low": 0, "high": 2.0, "frequency": 0.1}
-    found = {**estimates_reply(row), "biased": True, "method": "simplex" + bad, bad: bad}
+    reply = {**estimates_reply(row), "biased": True, "method": "simplex" + bad, bad: bad}
 
     def script(lines):
         asked = {"version": ASKED.version, "survey": ASKED.canonical, "state": "open"}
-        return answer(json.dumps(found if "/estimates?" in lines[0] else asked).encode())
+        return answer(json.dumps(reply if "/estimates?" in lines[0] else asked).encode())
 
     for form in ("text", "json"):
         with raw(script) as (url, _):

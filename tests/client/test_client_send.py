@@ -39,8 +39,8 @@ def server():
 def service(request, tmp_path_factory):
     """Give the address and the token of a collector; a tree without one has the double, which takes its time."""
     if has_collector():
-        with collector(tmp_path_factory.mktemp("data")) as found:
-            yield found
+        with collector(tmp_path_factory.mktemp("data")) as service:
+            yield service
     else:
         yield f"{request.getfixturevalue('server')}/gentle", TOKEN
 
@@ -55,20 +55,20 @@ def folder(tmp_path, request):
     return tmp_path
 
 
-def made(folder):
+def survey_in(folder):
     return fldp.Survey.load(folder / "survey.json")
 
 
 def published(service, folder):
     url, token = service
     with Client(url, token) as client:
-        client.create(made(folder))
+        client.create(survey_in(folder))
     return url, token
 
 
 def number(service, folder):
     with Client(*service) as client:
-        return {row["version"]: row["n"] for row in client.surveys()}[made(folder).version]
+        return {row["version"]: row["n"] for row in client.surveys()}[survey_in(folder).version]
 
 
 def run(service, *arguments, code=0):
@@ -82,8 +82,8 @@ def test_a_file_is_sent_in_pieces_and_again_it_changes_nothing(service, folder):
     told = []
     with Client(*service) as client:
         for _ in range(2):
-            found = client.send_file(folder / "reports.fldp", piece_bytes=1024, progress=told.append)
-            assert found == Sent(COUNT, 15, made(folder).version)
+            receipt = client.send_file(folder / "reports.fldp", piece_bytes=1024, progress=told.append)
+            assert receipt == Sent(COUNT, 15, survey_in(folder).version)
     assert sum(told) == 2 * COUNT
     assert number(service, folder) == COUNT
 
@@ -96,13 +96,13 @@ def test_an_event_loop_sends_files_too(service, folder):
             files = [client.send_file(folder / "reports.fldp", piece_bytes=2048) for _ in range(3)]
             return await asyncio.gather(*files)
 
-    assert {found.reports for found in asyncio.run(send())} == {COUNT}
+    assert {receipt.reports for receipt in asyncio.run(send())} == {COUNT}
     assert number(service, folder) == COUNT
 
 
 def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder, state):
     published(service, folder)
-    asked = made(folder)
+    asked = survey_in(folder)
     (folder / "long.fldp").write_bytes(wire.encode(asked.oracle.privatize([0] * 5 * COUNT), asked.version))
     command = [FLDP, "send", "long.fldp", "--piece", "1024", "--to", service[0]]
     environment = {**os.environ, "FLDP_TOKEN": service[1]}
@@ -128,7 +128,7 @@ def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder, s
 def test_the_line_of_a_shell(service, folder):
     published(service, folder)
     out, said = run(service, "send", folder / "reports.fldp")
-    assert (out, said) == ("", f"20,000 reports in 1 batch of survey version {made(folder).version[:12]}: "
+    assert (out, said) == ("", f"20,000 reports in 1 batch of survey version {survey_in(folder).version[:12]}: "
                                f"all counted by {service[0]}\n")  # fmt: skip
     out, _ = run(service, "send", folder / "reports.fldp", "--json")
     assert json.loads(out)["reports"] == COUNT
@@ -151,7 +151,7 @@ def test_other_pieces_of_a_file_that_was_sent_are_refused(service, folder):
 def test_senders_with_equal_files_count_each(service, folder):
     published(service, folder)
     tiny = folder / "tiny.fldp"
-    tiny.write_bytes(wire.encode(made(folder).oracle.privatize([1, 2]), made(folder).version))
+    tiny.write_bytes(wire.encode(survey_in(folder).oracle.privatize([1, 2]), survey_in(folder).version))
     _, said = run(service, "send", tiny)
     assert "tell with --sender" in said
     for sender in ("north", "south", "south"):
@@ -161,7 +161,7 @@ def test_senders_with_equal_files_count_each(service, folder):
 
 def test_parquet_is_sent_too(service, folder):
     published(service, folder)
-    asked = made(folder)
+    asked = survey_in(folder)
     with (folder / "reports.parquet").open("wb") as file:
         fldp.parquet.write(file, asked.oracle, [asked.oracle.privatize([0] * 1000)], asked.version)
     run(service, "send", folder / "reports.parquet")
@@ -171,7 +171,7 @@ def test_parquet_is_sent_too(service, folder):
 def test_a_file_without_a_survey_needs_one(service, folder):
     published(service, folder)
     plain = folder / "plain.fldp"
-    plain.write_bytes(wire.encode(made(folder).oracle.privatize([0] * 500)))
+    plain.write_bytes(wire.encode(survey_in(folder).oracle.privatize([0] * 500)))
     _, said = run(service, "send", plain, code=2)
     assert said.endswith("names no survey; name the one that it answers with --survey\n")
     run(service, "send", plain, "--survey", folder / "survey.json")
@@ -181,7 +181,7 @@ def test_a_file_without_a_survey_needs_one(service, folder):
 def test_a_bad_file_is_refused_before_anything_is_sent(service, folder):
     published(service, folder)
     good = (folder / "reports.fldp").read_bytes()
-    nothing = wire.encode(made(folder).oracle.privatize([0])[:0], made(folder).version)
+    nothing = wire.encode(survey_in(folder).oracle.privatize([0])[:0], survey_in(folder).version)
     for bad in (nothing, good[:-1], good[: len(good) // 2], good[:9000] + b"\0" + good[9001:], b"", b"FLDP", b"PAR1"):
         (folder / "bad.fldp").write_bytes(bad)
         if bad != good:
@@ -207,8 +207,8 @@ def test_a_wire_that_breaks_again_and_again(service, folder, moment):
 
 def test_a_file_that_changes_on_the_way_is_noticed(server, folder):
     published((f"{server}/plain", TOKEN), folder)
-    with upload(str(folder / "reports.fldp")) as found:
-        pieces = found.pieces(1024)
+    with upload(str(folder / "reports.fldp")) as sent:
+        pieces = sent.pieces(1024)
         next(pieces)
         with (folder / "reports.fldp").open("ab") as file:
             file.write(b"x")
@@ -217,11 +217,11 @@ def test_a_file_that_changes_on_the_way_is_noticed(server, folder):
 
 
 def test_pieces_are_batches_of_their_own_and_keys_are_all_different(folder):
-    asked = made(folder)
-    with upload(str(folder / "reports.fldp")) as found:
-        pieces = list(found.pieces(1024))
-        again = list(found.pieces(1024))
-        named = list(found.pieces(1024, "north"))
+    asked = survey_in(folder)
+    with upload(str(folder / "reports.fldp")) as sent:
+        pieces = list(sent.pieces(1024))
+        again = list(sent.pieces(1024))
+        named = list(sent.pieces(1024, "north"))
     parts = [wire.decode(piece.body, asked.oracle, asked.version) for piece in pieces]
     assert fldp.Reports.concatenate(parts) == wire.decode((folder / "reports.fldp").read_bytes())
     assert [piece.offset for piece in pieces] == [1360 * k for k in range(15)]
@@ -233,17 +233,17 @@ def test_pieces_are_batches_of_their_own_and_keys_are_all_different(folder):
 def test_a_large_file_stays_below_a_piece(tmp_path):
     oracle = fldp.OUE(epsilon=1.0, domain_size=5000)
     (tmp_path / "r.fldp").write_bytes(wire.encode(oracle.privatize([7] * 3000), "ab" * 32))
-    with upload(str(tmp_path / "r.fldp")) as found:
-        assert [piece.count for piece in found.pieces()] == [1672, 1328]
-        assert max(len(piece.body) for piece in found.pieces()) < PIECE_BYTES + 300
+    with upload(str(tmp_path / "r.fldp")) as sent:
+        assert [piece.count for piece in sent.pieces()] == [1672, 1328]
+        assert max(len(piece.body) for piece in sent.pieces()) < PIECE_BYTES + 300
 
 
 def test_small_reports_are_limited_by_their_number(tmp_path):
     oracle = fldp.RR(epsilon=1.0)
     reports = fldp.Reports(oracle, np.zeros(3_000_000, np.uint8))
     (tmp_path / "r.fldp").write_bytes(wire.encode(reports, "ab" * 32))
-    with upload(str(tmp_path / "r.fldp")) as found:
-        assert [piece.count for piece in found.pieces()] == [1 << 20, 1 << 20, 3_000_000 - (2 << 20)]
+    with upload(str(tmp_path / "r.fldp")) as sent:
+        assert [piece.count for piece in sent.pieces()] == [1 << 20, 1 << 20, 3_000_000 - (2 << 20)]
 
 
 def test_a_busy_collector_is_waited_for_and_that_is_said(server, folder):

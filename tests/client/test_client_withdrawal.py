@@ -16,27 +16,27 @@ from support.serving import collector, shell
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with collector(tmp_path_factory.mktemp("data")) as found:
-        yield found
+    with collector(tmp_path_factory.mktemp("data")) as service:
+        yield service
 
 
 @pytest.fixture
 def client(service):
-    with Client(*service) as made:
-        yield made
+    with Client(*service) as client:
+        yield client
 
 
 @pytest.fixture
 def asked(client, request):
-    made = survey(f"t-{derived_key(request.node.nodeid).lower()[:16]}0", collect={"minimum": 1})
-    client.create(made)
-    return made
+    published = survey(f"t-{derived_key(request.node.nodeid).lower()[:16]}0", collect={"minimum": 1})
+    client.create(published)
+    return published
 
 
 def counted(client, asked):
     """Return how many reports there are, and how many were withdrawn."""
-    found = client.estimates(asked)
-    return found["n"], found["withdrawn"]
+    estimates = client.estimates(asked)
+    return estimates["n"], estimates["withdrawn"]
 
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
@@ -64,7 +64,7 @@ def test_an_answer_is_marked_before_the_collector_is_asked(client, asked, monkey
     client.answer(asked.name, "firefox", participant=person)
     client.send(asked.oracle.privatize([0]), asked)
 
-    async def crash(*given, **named):
+    async def crash(*arguments, **named):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -24,9 +24,9 @@ STREAMS, LOOKS, LAST = 2000, 1000, 10**6
     ],
 )
 def test_the_widths_of_the_contract(values, fixed, widths):
-    found = [multiplier(share, 0.05 / values) for share in (0.1, 1, 10, 100)]
-    assert found == pytest.approx(widths, abs=0.006)
-    assert min(found) > 1.2 * fixed
+    multipliers = [multiplier(share, 0.05 / values) for share in (0.1, 1, 10, 100)]
+    assert multipliers == pytest.approx(widths, abs=0.006)
+    assert min(multipliers) > 1.2 * fixed
 
 
 def test_the_start_makes_the_interval_narrowest_at_the_planned_number():

@@ -73,10 +73,10 @@ def test_intervals_cover_what_changed(oracle, people):
 def test_it_is_not_asleep(people):
     """Nine nearly independent values at level 0.9: right code names something in fewer than 8 of 400 in 1 of 1e6."""
     oracle = fldp.FHR(1.0, 9)
-    made = (
+    pair = (
         before.compare(after, people="population") for (_, before), (_, after) in pairs(oracle, (EVEN,) * 2, people)
     )
-    assert sum(bool(change.significant(LEVEL).any()) for change in made) >= 8
+    assert sum(bool(change.significant(LEVEL).any()) for change in pair) >= 8
 
 
 def without_holm(before, after):
@@ -107,11 +107,11 @@ def at_the_estimated_share(before, after):
     ],
 )
 def test_what_is_broken_is_caught(broken, oracle, people):
-    found = sum(
+    covered = sum(
         bool((broken(before, after) <= 1 - LEVEL).any())
         for (_, before), (_, after) in pairs(oracle, (EVEN, EVEN), people)
     )
-    assert found > MOST
+    assert covered > MOST
 
 
 def test_an_interval_without_zero_is_always_significant():

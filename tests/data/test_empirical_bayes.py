@@ -47,11 +47,11 @@ def test_the_prior_is_the_most_likely_with_its_mean():
     grid, chance = np.array([0.0, 2.0, 5.0]), np.random.default_rng(1)
     counts = chance.choice(grid, 400, p=[0.6, 0.3, 0.1]) + chance.normal(0, 1, 400)
     likely = np.exp(-((counts[:, None] - grid) ** 2) / 2)
-    found = fitted_prior(likely, np.ones(400), grid, 1.1)
-    assert found @ grid == pytest.approx(1.1, abs=1e-3)
+    fitted = fitted_prior(likely, np.ones(400), grid, 1.1)
+    assert fitted @ grid == pytest.approx(1.1, abs=1e-3)
     tried = [np.array([1 - a - b, a, b]) for b in np.linspace(0, 0.2, 201) if (a := (1.1 - 5 * b) / 2) >= 0]
     best = max(np.log(likely @ prior).sum() for prior in tried)
-    assert np.log(likely @ found).sum() == pytest.approx(best, abs=0.05)
+    assert np.log(likely @ fitted).sum() == pytest.approx(best, abs=0.05)
 
 
 def test_a_clearly_seen_value_moves_little_and_rare_ones_to_each_other():
@@ -71,36 +71,36 @@ def test_a_clearly_seen_value_moves_little_and_rare_ones_to_each_other():
 def test_few_values_are_repaired_by_norm_sub_which_is_said():
     oracle = fldp.GRR(1.0, MIN_VALUES - 1)
     plain = oracle.estimate(fldp.simulate(oracle, [10] * (MIN_VALUES - 1), rng=1))
-    made = fldp.postprocess(plain, "bayes")
-    assert (made.method, made.biased) == ("norm-sub", True)
-    assert np.array_equal(made.counts, fldp.postprocess(plain, "norm-sub").counts)
-    assert "norm-sub is better here, and taken" in made.basis.remark
-    assert made.basis.remark in estimate_notes(made)
-    assert json.loads(as_json(made, 0.95, 1))["remark"] == made.basis.remark
+    repaired = fldp.postprocess(plain, "bayes")
+    assert (repaired.method, repaired.biased) == ("norm-sub", True)
+    assert np.array_equal(repaired.counts, fldp.postprocess(plain, "norm-sub").counts)
+    assert "norm-sub is better here, and taken" in repaired.basis.remark
+    assert repaired.basis.remark in estimate_notes(repaired)
+    assert json.loads(as_json(repaired, 0.95, 1))["remark"] == repaired.basis.remark
 
 
 def test_it_is_labelled_biased():
     oracle = fldp.GRR(1.0, 200)
-    made = oracle.estimate(fldp.simulate(oracle, [10] * 200, rng=1), method="bayes")
-    assert "bayes (biased)" in repr(made)
-    assert any(note.startswith("By bayes: biased.") for note in estimate_notes(made))
-    told = json.loads(as_json(made, 0.95, 1))
+    estimate = oracle.estimate(fldp.simulate(oracle, [10] * 200, rng=1), method="bayes")
+    assert "bayes (biased)" in repr(estimate)
+    assert any(note.startswith("By bayes: biased.") for note in estimate_notes(estimate))
+    told = json.loads(as_json(estimate, 0.95, 1))
     assert (told["method"], told["biased"]) == ("bayes", True)
 
 
 def test_groups_have_priors_of_their_own_and_strings_no_total():
     oracle = fldp.Grouped(epsilon=2.0, base="oue", groups=[150, 150])
     truth = np.r_[np.full(150, 100), np.full(150, 1)]
-    made = oracle.estimate(fldp.simulate(oracle, truth, rng=1), method="bayes")
-    assert made.counts[:150] == pytest.approx(100, abs=15)
-    assert made.counts[150:].mean() == pytest.approx(1, abs=0.5)
+    estimate = oracle.estimate(fldp.simulate(oracle, truth, rng=1), method="bayes")
+    assert estimate.counts[:150] == pytest.approx(100, abs=15)
+    assert estimate.counts[150:].mean() == pytest.approx(1, abs=0.5)
     strings = fldp.CMS(epsilon=4.0, hashes=64, width=256)
     reports = strings.privatize([f"s{k % 5}" for k in range(2000)], rng=1)
     names = [f"s{k}" for k in range(150)]
-    found = strings.estimate(reports, candidates=names, method="bayes")
+    candidates_estimate = strings.estimate(reports, candidates=names, method="bayes")
     plain = strings.estimate(reports, candidates=names)
     held = np.r_[np.full(5, 400), np.zeros(145)]
-    assert error(found, held) < 0.7 * error(fldp.postprocess(plain, "norm-sub"), held)
+    assert error(candidates_estimate, held) < 0.7 * error(fldp.postprocess(plain, "norm-sub"), held)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_groups_have_priors_of_their_own_and_strings_no_total():
 def test_every_kind_of_law_has_a_posterior(oracle):
     truth = np.bincount(np.arange(3000) % 300 // 3, minlength=300)
     plain = oracle.estimate(fldp.simulate(oracle, truth, rng=1))
-    made = fldp.postprocess(plain, "bayes")
-    assert made.method == "bayes"
-    assert error(made, truth) < error(plain, truth)
+    repaired = fldp.postprocess(plain, "bayes")
+    assert repaired.method == "bayes"
+    assert error(repaired, truth) < error(plain, truth)
 
 
 def test_a_posterior_is_bounded_by_the_reports():
@@ -131,9 +131,9 @@ def test_public_knowledge_helps_where_it_is_right_and_does_no_harm_where_it_is_w
     oracle, errors, covered = fldp.OUE(1.0, 500), np.zeros(3), 0.0
     for run in range(5):
         plain = oracle.estimate(fldp.simulate(oracle, truth, rng=run))
-        made = [fldp.postprocess(plain, "bayes", prior=prior) for prior in (None, right, wrong)]
-        errors += [error(each, truth) for each in made]
-        covered += covers(made[1].interval(0.95), truth).mean() / 5
+        repaired = [fldp.postprocess(plain, "bayes", prior=prior) for prior in (None, right, wrong)]
+        errors += [error(each, truth) for each in repaired]
+        covered += covers(repaired[1].interval(0.95), truth).mean() / 5
     assert errors[1] < 0.5 * errors[0]
     assert errors[2] < 1.05 * errors[0]
     assert covered >= 0.93
@@ -166,13 +166,13 @@ def test_posterior_draws_of_chosen_sums_would_not_cover():
     truth = np.floor(200_000 * weights / weights.sum()).astype(np.int64)
     oracle, covered = fldp.OUE(1.0, 1023), {"random": 0, "top": 0, "rarest": 0}
     for run in range(20):
-        ((_, found),) = oracle.estimate(fldp.simulate(oracle, truth, rng=run)).shrunk.parts
-        spread = found.shares @ found.grid**2 - (found.shares @ found.grid) ** 2
-        variances = spread[found.noise.bins[0]]
+        ((_, prior),) = oracle.estimate(fldp.simulate(oracle, truth, rng=run)).shrunk.parts
+        spread = prior.shares @ prior.grid**2 - (prior.shares @ prior.grid) ** 2
+        variances = spread[prior.noise.bins[0]]
         sets = {"top": np.arange(100), "rarest": np.arange(923, 1023)}
         sets["random"] = np.random.default_rng(run).choice(1023, 100, replace=False)
         for name, values in sets.items():
-            error = abs(found.means[values].sum() - truth[values].sum())
+            error = abs(prior.means[values].sum() - truth[values].sum())
             covered[name] += error <= 1.96 * np.sqrt(variances[values].sum())
     assert covered["random"] >= 14
     assert covered["top"] + covered["rarest"] <= 8

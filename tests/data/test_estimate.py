@@ -163,9 +163,9 @@ def test_intervals_of_sums_cover_the_truth(oracle, n):
 
 def test_the_sum_of_a_processed_estimate_keeps_the_unbiased_interval():
     est = estimate(fldp.FHR(1.0, 255), np.full(255, 10))
-    made = fldp.postprocess(est, "clip").sum(range(100))
+    repaired = fldp.postprocess(est, "clip").sum(range(100))
     low, high = est.sum(range(100)).interval()
-    assert made.interval() == pytest.approx((max(low, 0), min(high, 2550)))
+    assert repaired.interval() == pytest.approx((max(low, 0), min(high, 2550)))
 
 
 def test_a_sum_counts_a_value_once():
@@ -226,10 +226,10 @@ def test_a_value_that_few_reports_name_has_an_error_too(oracle, held):
         expected = round((10_000 - held) * float(p) + held * float(q))
         state[0] = 10_000 - state[1:].sum() - named if oracle.name == "urr" else expected
         state[5] = named
-        made = oracle.estimate(fldp.Tally(oracle, state, 10_000))
-        low, high = made.interval(0.95)[5]
+        estimate = oracle.estimate(fldp.Tally(oracle, state, 10_000))
+        low, high = estimate.interval(0.95)[5]
         covered += chance * (low <= held <= high)
-        low, high = made.sum([5, 6]).interval(0.95)
+        low, high = estimate.sum([5, 6]).interval(0.95)
         summed += chance * (low <= held <= high)
     assert covered >= 0.9
     assert summed >= 0.9
@@ -242,5 +242,5 @@ def test_the_stated_variances_of_the_exponential_mechanism_are_true_in_the_mean(
     A stated variance was seen to have a spread of 13 % or less, so the mean of 50 has one of 2 %: within 6 of these.
     """
     oracle = fldp.Exponential(9.5, 20, distance="line")
-    found = [oracle.estimate(fldp.simulate(oracle, counts, rng=seed)).stderr ** 2 for seed in range(50)]
-    assert np.mean(found, axis=0) == pytest.approx(oracle.variance(2000, np.array(counts)), rel=0.12)
+    variances = [oracle.estimate(fldp.simulate(oracle, counts, rng=seed)).stderr ** 2 for seed in range(50)]
+    assert np.mean(variances, axis=0) == pytest.approx(oracle.variance(2000, np.array(counts)), rel=0.12)

@@ -59,9 +59,9 @@ def test_the_number_follows_from_the_exact_variance(oracle):
 
 def test_the_bound():
     for error, noted in ((MAX_REACH / z_score(0.95) * 1.001, True), (MAX_REACH / z_score(0.95) * 0.999, False)):
-        made = Estimate(fldp.RR(1.0), np.array([500.0, 500.0]), np.array([1.0, 1000 * error]), 1000)
-        assert (made.note is not None) == noted
-        assert (fldp.postprocess(made, "clip").note is not None) == noted, "post-processing makes no reports"
+        estimate = Estimate(fldp.RR(1.0), np.array([500.0, 500.0]), np.array([1.0, 1000 * error]), 1000)
+        assert (estimate.note is not None) == noted
+        assert (fldp.postprocess(estimate, "clip").note is not None) == noted, "post-processing makes no reports"
 
 
 def test_words():

@@ -116,10 +116,10 @@ def test_isotonic_is_the_nearest_that_never_falls():
     draw = np.random.default_rng(2)
     for _ in range(20):
         heights = draw.normal(size=6)
-        found = isotonic(heights)
-        assert (np.diff(found) >= -1e-12).all()
+        fitted = isotonic(heights)
+        assert (np.diff(fitted) >= -1e-12).all()
         others = np.sort(draw.normal(size=(2000, 6)), axis=1)
-        assert ((others - heights) ** 2).sum(axis=1).min() >= ((found - heights) ** 2).sum() - 1e-12
+        assert ((others - heights) ** 2).sum(axis=1).min() >= ((fitted - heights) ** 2).sum() - 1e-12
 
 
 def test_only_the_mean_where_only_that_was_asked():

@@ -30,19 +30,19 @@ def norm_sub_loop(counts, n):
 @given(numbers)
 def test_norm_sub_is_the_published_procedure(counts):
     if max(counts) > 0:
-        found = postprocess(make(counts), "norm-sub").counts
-        assert found == pytest.approx(norm_sub_loop(counts, 100), abs=1e-6)
+        repaired = postprocess(make(counts), "norm-sub").counts
+        assert repaired == pytest.approx(norm_sub_loop(counts, 100), abs=1e-6)
 
 
 @given(numbers)
 def test_simplex_is_the_nearest_point(counts):
     """Optimality: one shift for all that stay positive, and at least as large a one for those at zero."""
-    found = postprocess(make(counts), "simplex").counts
-    assert found.min() >= 0
-    assert found.sum() == pytest.approx(100)
-    shift = (found - counts)[found > 0]
+    repaired = postprocess(make(counts), "simplex").counts
+    assert repaired.min() >= 0
+    assert repaired.sum() == pytest.approx(100)
+    shift = (repaired - counts)[repaired > 0]
     assert shift == pytest.approx(np.full(len(shift), shift[0]), abs=1e-6)
-    assert np.all(np.array(counts)[found == 0] + shift[0] <= 1e-6)
+    assert np.all(np.array(counts)[repaired == 0] + shift[0] <= 1e-6)
 
 
 def test_they_differ_where_little_is_left():
@@ -56,13 +56,13 @@ def test_they_differ_where_little_is_left():
 @pytest.mark.parametrize("method", METHODS)
 def test_the_original_is_kept(method):
     source = make([150.0, -30, 20, 5])
-    made = postprocess(source, method)
-    assert made.original is source
-    assert (made.biased, source.biased, made.method) == (True, False, method)
+    repaired = postprocess(source, method)
+    assert repaired.original is source
+    assert (repaired.biased, source.biased, repaired.method) == (True, False, method)
     assert source.counts.tolist() == [150, -30, 20, 5]
-    assert postprocess(made, "clip").original is source
-    assert np.array_equal(made.interval(), np.clip(source.interval(), 0, 100))
-    assert "biased" in repr(made)
+    assert postprocess(repaired, "clip").original is source
+    assert np.array_equal(repaired.interval(), np.clip(source.interval(), 0, 100))
+    assert "biased" in repr(repaired)
 
 
 def test_unknown_methods():

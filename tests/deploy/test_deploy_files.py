@@ -99,8 +99,8 @@ def test_the_checksums_of_a_release_are_checked_as_the_image_does(tmp_path):
 
 
 def test_its_environment_are_settings(monkeypatch):
-    given = dict(re.findall(r"(FLDP_\w+)=(\S+)", last("ENV")))
-    settings = Settings.load({}, given)
+    variables = dict(re.findall(r"(FLDP_\w+)=(\S+)", last("ENV")))
+    settings = Settings.load({}, variables)
     assert (settings.host, settings.port, settings.data) == ("0.0.0.0", 8080, Path("/data"))
     assert f"{settings.data}" == last("VOLUME")
     assert f"{settings.port}" == last("EXPOSE")
@@ -127,9 +127,9 @@ def test_the_services_have_no_more_than_they_need():
 def engine():
     """A container engine that answers, or None."""
     for name in ("podman", "docker"):
-        found = shutil.which(name)
-        if found and subprocess.run([found, "info"], capture_output=True, check=False).returncode == 0:
-            return found
+        program_path = shutil.which(name)
+        if program_path and subprocess.run([program_path, "info"], capture_output=True, check=False).returncode == 0:
+            return program_path
     return None
 
 

@@ -84,23 +84,23 @@ class Proxy:
 
 
 def program():
-    found = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    assert found, "nginx is not installed: run tools/need.sh nginx"
-    return found
+    program_path = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    assert program_path, "nginx is not installed: run tools/need.sh nginx"
+    return program_path
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.1", log_senders="true")
-    yield made
-    made.stop()
+    server = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.1", log_senders="true")
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")
 def proxy(server, tmp_path_factory):
-    made = Proxy(tmp_path_factory.mktemp("nginx"), server)
-    yield made
-    made.stop()
+    proxy = Proxy(tmp_path_factory.mktemp("nginx"), server)
+    yield proxy
+    proxy.stop()
 
 
 def test_reports_pages_and_administration_pass(server, proxy):

@@ -37,9 +37,9 @@ def test_chunks_of_parts_add_up_to_the_sum_of_parts(tasks):
     sent = [row for one in parts for row in spark_shuffle.pairs(spark_shuffle.batches(spark_shuffle.rows(one)))]
     merged = [row for task in shuffled(sent, tasks, 7) for row in spark_shuffle.merged(task)]
     assert len({number for number, _ in merged}) == len(merged)
-    found, expected = spark_shuffle.collect(Job(ORACLE), merged), reduce(add, parts)
-    assert np.array_equal(found.state, expected.state)
-    assert (found.n, found.bad, found.bad_rows, found.bad_files) == (15, expected.bad, 15, 5)
+    collected, expected = spark_shuffle.collect(Job(ORACLE), merged), reduce(add, parts)
+    assert np.array_equal(collected.state, expected.state)
+    assert (collected.n, collected.bad, collected.bad_rows, collected.bad_files) == (15, expected.bad, 15, 5)
 
 
 def test_chunks_of_zeros_stay_where_they_are():

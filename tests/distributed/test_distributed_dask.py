@@ -29,8 +29,8 @@ MAX_MEGABYTES = 500  # of a worker
 
 @pytest.fixture(scope="module")
 def client():
-    with dask_cluster() as made:
-        yield made
+    with dask_cluster() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,9 @@ def spoiled(tmp_path_factory):
 
 def test_a_million_reports(client, lake):
     heard = []
-    found = tally(lake, ORACLE, engine="dask", client=client, progress=heard.append)
-    assert found == tally(lake, ORACLE)
-    assert found.tally.n == 1_000_000
+    result = tally(lake, ORACLE, engine="dask", client=client, progress=heard.append)
+    assert result == tally(lake, ORACLE)
+    assert result.tally.n == 1_000_000
     assert sum(heard) == pytest.approx(sum(file.stat().st_size for file in lake.iterdir()), abs=100)
     peaks = client.run(peak_megabytes).values()
     print("peak memory of workers, MB:", [round(peak) for peak in peaks])
@@ -99,9 +99,9 @@ def test_bad_rows_of_frames(client, dask_frame):
     bad = frame.assign(symbol=frame["symbol"] + 5000 * (frame["symbol"] == 60))
     with pytest.raises(WireError, match=r"^partition 2: row 10 is not a report that .* can produce$"):
         tally(bad, ORACLE, engine="dask", client=client)
-    found = tally(bad, ORACLE, engine="dask", client=client, skip_bad=True)
-    assert [(one.path, one.row) for one in found.bad] == [("partition 2", 10)]
-    assert found.tally.n == 99
+    result = tally(bad, ORACLE, engine="dask", client=client, skip_bad=True)
+    assert [(one.path, one.row) for one in result.bad] == [("partition 2", 10)]
+    assert result.tally.n == 99
     with pytest.raises(ParameterError, match="engine must be 'dask' for this frame, got 'local'"):
         tally(frame, ORACLE)
     with pytest.raises(ParameterError, match="the oracle must be given"):

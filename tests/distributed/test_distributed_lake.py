@@ -50,8 +50,8 @@ def names(pieces, root):
 
 
 def test_a_folder_is_searched_but_for_what_engines_pass_over(lake):
-    found = names(find(lake), lake)
-    assert found == [
+    listed = names(find(lake), lake)
+    assert listed == [
         "survey=1/day=2026-11-01/reports.parquet",
         "survey=1/day=2026-11-02/reports.parquet",
         "survey=1/day=2026-11-03/reports.parquet",
@@ -123,8 +123,8 @@ def test_a_folder_that_says_otherwise_than_the_file_is_an_error(tmp_path):
 
 
 def test_a_large_file_is_pieces_that_are_the_same_whole(tmp_path):
-    made = save(tmp_path / "x.parquet", 1000, group=64)
-    whole = ORACLE.tally(made)
+    saved = save(tmp_path / "x.parquet", 1000, group=64)
+    whole = ORACLE.tally(saved)
     for size in (1 << 23, 1500, 300):  # one piece, a few, more than there are row groups
         pieces = find(tmp_path, size=size)
         job = job_for(pieces, None, None, skip_bad=False)
@@ -194,12 +194,12 @@ def test_a_bad_row_is_named(tmp_path, case):
     first = min(rows)
     with pytest.raises(WireError, match=rf"b.parquet: row {first} .*{rows[first]}"):
         tally(tmp_path, ORACLE)
-    found = tally(tmp_path, ORACLE, skip_bad=True)
-    assert [(bad.row, bad.rows) for bad in found.bad] == [(row, 1) for row in rows]
-    assert all(reason in bad.reason for bad, reason in zip(found.bad, rows.values(), strict=True))
-    assert (found.bad_rows, found.bad_files) == (len(rows), 0)
+    result = tally(tmp_path, ORACLE, skip_bad=True)
+    assert [(bad.row, bad.rows) for bad in result.bad] == [(row, 1) for row in rows]
+    assert all(reason in bad.reason for bad, reason in zip(result.bad, rows.values(), strict=True))
+    assert (result.bad_rows, result.bad_files) == (len(rows), 0)
     rest = np.delete(reports(100).data, list(rows))
-    assert found.tally == ORACLE.tally(reports(50)) + ORACLE.tally(rest)
+    assert result.tally == ORACLE.tally(reports(50)) + ORACLE.tally(rest)
 
 
 def spoil(path, case):
@@ -246,29 +246,29 @@ FILES = [
 @pytest.mark.parametrize("size", [1 << 23, 100])
 def test_a_bad_file_is_named_once(tmp_path, case, size):
     """However many pieces it is."""
-    made = [save(tmp_path / f"{name}.parquet", seed=seed) for seed, name in enumerate("abc")]
+    saved = [save(tmp_path / f"{name}.parquet", seed=seed) for seed, name in enumerate("abc")]
     spoil(tmp_path / "b.parquet", case)
     pieces = find(tmp_path, size=size)
     with pytest.raises(WireError, match=r"^/.*b.parquet: parquet: [^\n]*$"):
         scan(pieces, Job(ORACLE, foreign=True)).result(skip_bad=False)
-    found = scan(pieces, Job(ORACLE, skip_bad=True, foreign=True)).result(skip_bad=True)
-    assert found.tally == ORACLE.tally(made[0]) + ORACLE.tally(made[2])
-    assert [(bad.row, bad.rows) for bad in found.bad] == [(-1, 0)]
-    assert (found.bad_rows, found.bad_files) == (0, 1)
+    result = scan(pieces, Job(ORACLE, skip_bad=True, foreign=True)).result(skip_bad=True)
+    assert result.tally == ORACLE.tally(saved[0]) + ORACLE.tally(saved[2])
+    assert [(bad.row, bad.rows) for bad in result.bad] == [(-1, 0)]
+    assert (result.bad_rows, result.bad_files) == (0, 1)
 
 
 @pytest.mark.parametrize("size", [1 << 23, 200])
 def test_a_flipped_bit_costs_its_row_group_and_no_more(tmp_path, size):
     """However the file was split: the checksum of the page tells."""
-    made = save(tmp_path / "x.parquet", 400, group=100)
+    saved = save(tmp_path / "x.parquet", 400, group=100)
     page = pq.ParquetFile(tmp_path / "x.parquet").metadata.row_group(2).column(1)
     flipped(tmp_path / "x.parquet", page.dictionary_page_offset + page.total_compressed_size * 2 // 3)
     pieces = find(tmp_path, size=size)
     with pytest.raises(WireError, match=r"x.parquet: rows 200 to 299 parquet: cannot be read: .*CRC"):
         scan(pieces, Job(ORACLE)).result(skip_bad=False)
-    found = reduce(add, (scan([piece], Job(ORACLE, skip_bad=True)) for piece in pieces))
-    assert found.tally() == ORACLE.tally(made[:200]) + ORACLE.tally(made[300:])
-    assert (len(found.bad), found.bad_rows, found.bad_files) == (1, 100, 0)
+    partial = reduce(add, (scan([piece], Job(ORACLE, skip_bad=True)) for piece in pieces))
+    assert partial.tally() == ORACLE.tally(saved[:200]) + ORACLE.tally(saved[300:])
+    assert (len(partial.bad), partial.bad_rows, partial.bad_files) == (1, 100, 0)
 
 
 def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
@@ -281,16 +281,16 @@ def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
     flipped(tmp_path / "x.parquet", page.data_page_offset + page.total_compressed_size - 9)
     first = next(pq.ParquetFile(tmp_path / "x.parquet", page_checksum_verification=True).iter_batches(50))
     assert len(first) == 50  # the beginning can be read
-    found = tally(tmp_path, ORACLE, skip_bad=True)
-    assert (found.tally, found.bad_rows) == (ORACLE.tally(reports(2000).data[1000:]), 1000)
+    result = tally(tmp_path, ORACLE, skip_bad=True)
+    assert (result.tally, result.bad_rows) == (ORACLE.tally(reports(2000).data[1000:]), 1000)
     with pytest.raises(WireError, match=r"x.parquet: rows 0 to 999 parquet: cannot be read: .*CRC"):
         tally(tmp_path, ORACLE)
 
 
 def test_the_list_of_bad_rows_is_short_and_their_number_is_not(tmp_path):
     put(tmp_path / "x.parquet", {"plus": [9] * 1000, "minus": [9] * 999 + [8]})
-    found = tally(tmp_path, ORACLE, skip_bad=True)
-    assert (found.tally.n, len(found.bad), found.bad_rows) == (1, MAX_LISTED, 999)
+    result = tally(tmp_path, ORACLE, skip_bad=True)
+    assert (result.tally.n, len(result.bad), result.bad_rows) == (1, MAX_LISTED, 999)
 
 
 def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):
@@ -298,10 +298,10 @@ def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):
     with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are good"):
         tally(tmp_path, skip_bad=True)
     path = day_file(tmp_path / "lake", ONE, "2026-11-02")
-    made = save(path, survey=ONE)
+    saved = save(path, survey=ONE)
     (path.parent / "a.parquet").write_text("damaged")  # the first file that can be read names the oracle
-    found = tally(tmp_path / "lake", skip_bad=True)
-    assert (found.tally, found.bad_files) == (ORACLE.tally(made), 1)
+    result = tally(tmp_path / "lake", skip_bad=True)
+    assert (result.tally, result.bad_files) == (ORACLE.tally(saved), 1)
 
 
 # -- files of other programs -----------------------------------------------------------------------------------
@@ -316,11 +316,11 @@ def as_spark(table):
 
 @pytest.mark.parametrize("oracle", FAMILIES, ids=lambda oracle: oracle.name)
 def test_types_of_other_programs_are_read(tmp_path, oracle):
-    made = save(tmp_path / "x.parquet", oracle=oracle)
+    saved = save(tmp_path / "x.parquet", oracle=oracle)
     own = pq.read_table(tmp_path / "x.parquet")
     foreign = as_spark(own).append_column("country", pa.array(["at"] * 100))
     pq.write_table(foreign.select(foreign.column_names[::-1]), tmp_path / "y.parquet")
-    wanted = oracle.tally(made)
+    wanted = oracle.tally(saved)
     assert tally(tmp_path / "x.parquet").tally == tally(tmp_path / "y.parquet", oracle).tally == wanted
     assert tally(tmp_path, oracle).tally == wanted + wanted
     with pytest.raises(
@@ -333,17 +333,17 @@ def test_types_of_other_programs_are_read(tmp_path, oracle):
 
 def test_bytes_of_a_wrong_length_are_a_bad_row(tmp_path):
     oracle = fldp.OUE(epsilon=1.0, domain_size=20)
-    made = reports(10, oracle=oracle).data
-    values = [row.tobytes() for row in made]
+    reports_made = reports(10, oracle=oracle).data
+    values = [row.tobytes() for row in reports_made]
     values[2], values[5], values[7] = b"", None, values[7] + b"\0"
     put(tmp_path / "x.parquet", {"bits": pa.array(values, pa.large_binary())})
-    found = tally(tmp_path, oracle, skip_bad=True)
-    assert [(bad.row, bad.reason) for bad in found.bad] == [
+    result = tally(tmp_path, oracle, skip_bad=True)
+    assert [(bad.row, bad.reason) for bad in result.bad] == [
         (2, "has a number that does not fit"),
         (5, "has a missing number"),
         (7, "has a number that does not fit"),
     ]
-    assert found.tally == oracle.tally(np.delete(made, [2, 5, 7], axis=0))
+    assert result.tally == oracle.tally(np.delete(reports_made, [2, 5, 7], axis=0))
 
 
 # -- other places ----------------------------------------------------------------------------------------------
@@ -358,33 +358,35 @@ def memory():
 
 
 def upload(files, path, **options):
-    made, buffer = reports(100, options.pop("seed", 0)), io.BytesIO()
-    parquet.write(buffer, ORACLE, [made], **options)
+    batch, buffer = reports(100, options.pop("seed", 0)), io.BytesIO()
+    parquet.write(buffer, ORACLE, [batch], **options)
     files.pipe(path, buffer.getvalue())
-    return made
+    return batch
 
 
 def test_a_lake_anywhere(memory):
-    made = [upload(memory, f"/lake/survey={ONE}/day=2026-11-0{day}/x.parquet", seed=day, survey=ONE) for day in (1, 2)]
+    batches = [
+        upload(memory, f"/lake/survey={ONE}/day=2026-11-0{day}/x.parquet", seed=day, survey=ONE) for day in (1, 2)
+    ]
     memory.pipe("/lake/_SUCCESS", b"")
     assert [piece.path for piece in find("memory://lake")] == [
         f"memory:///lake/survey={ONE}/day=2026-11-01/x.parquet",
         f"memory:///lake/survey={ONE}/day=2026-11-02/x.parquet",
     ]
     sources = ["memory://lake", "memory://lake/*/*/*.parquet", f"memory://lake/survey={ONE}/day=2026-11-01/x.parquet"]
-    assert tally(sources).tally == ORACLE.tally(made[0]) + ORACLE.tally(made[1])
-    assert tally("memory://lake", until="2026-11-01").tally == ORACLE.tally(made[0])
+    assert tally(sources).tally == ORACLE.tally(batches[0]) + ORACLE.tally(batches[1])
+    assert tally("memory://lake", until="2026-11-01").tally == ORACLE.tally(batches[0])
     assert tally("simplecache::memory://lake/").tally.n == 200
 
 
 def test_a_lake_in_an_archive(tmp_path):
     """An address inside of another is kept whole, so that another process can open it."""
-    made = [save(tmp_path / f"{seed}.parquet", seed=seed) for seed in (1, 2)]
+    batches = [save(tmp_path / f"{seed}.parquet", seed=seed) for seed in (1, 2)]
     with zipfile.ZipFile(tmp_path / "lake.zip", "w") as archive:
         for seed in (1, 2):
             archive.write(tmp_path / f"{seed}.parquet", f"day=2026-11-0{seed}/x.parquet")
-    assert tally(f"zip://::file://{tmp_path}/lake.zip").tally == sum(map(ORACLE.tally, made))
-    assert tally(f"zip://*/x.parquet::file://{tmp_path}/lake.zip", since="2026-11-02").tally == ORACLE.tally(made[1])
+    assert tally(f"zip://::file://{tmp_path}/lake.zip").tally == sum(map(ORACLE.tally, batches))
+    assert tally(f"zip://*/x.parquet::file://{tmp_path}/lake.zip", since="2026-11-02").tally == ORACLE.tally(batches[1])
 
 
 def test_storage_that_fails_is_not_a_bad_file(memory, monkeypatch):

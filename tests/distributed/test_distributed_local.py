@@ -37,16 +37,16 @@ def whole(*days):
 @pytest.mark.parametrize("workers", [1, 3, 100])
 def test_any_number_of_threads_gives_the_same(lake, workers):
     done = []
-    found = local.tally_pieces(find(lake, size=1000), Job(ORACLE, ONE), done.append, workers=workers)
-    assert found.tally() == whole(1, 2, 3)
+    partial = local.tally_pieces(find(lake, size=1000), Job(ORACLE, ONE), done.append, workers=workers)
+    assert partial.tally() == whole(1, 2, 3)
     sizes = [path.stat().st_size for path in lake.rglob("*.parquet")]
     assert sum(sizes) - len(done) <= sum(done) <= sum(sizes)  # shares are rounded down
 
 
 @pytest.mark.parametrize("oracle", FAMILIES, ids=lambda oracle: oracle.name)
 def test_a_lake_is_the_same_as_one_process(tmp_path, oracle):
-    made = [save(tmp_path / f"{seed}.parquet", 500, seed, oracle=oracle, group=99) for seed in range(3)]
-    assert tally(tmp_path, workers=2).tally == oracle.tally(fldp.Reports.concatenate(made))
+    saved = [save(tmp_path / f"{seed}.parquet", 500, seed, oracle=oracle, group=99) for seed in range(3)]
+    assert tally(tmp_path, workers=2).tally == oracle.tally(fldp.Reports.concatenate(saved))
 
 
 def test_the_first_bad_one_ends_it(lake, tmp_path):
@@ -75,12 +75,12 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     tracemalloc.start()
     pa.set_memory_pool(pool)
     try:
-        found = local.tally_pieces(pieces, job, ignore, workers=1)
+        partial = local.tally_pieces(pieces, job, ignore, workers=1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         pa.set_memory_pool(before)
         tracemalloc.stop()
-    assert found.n == 3000
+    assert partial.n == 3000
     assert peak < 6e6
     assert 1e6 < pool.max_memory() < 12e6
 
@@ -124,15 +124,15 @@ def test_the_shell_reads_lakes_patterns_and_files_together(lake, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "more.fldp").write_bytes(wire.encode(reports(50, 9), ONE))
     shell("tally", lake, f"{lake}/*/day=2026-11-0[12]/x.parquet", "more.fldp", "-o", "t")
-    found = files.read(str(tmp_path / "t"))
-    assert (found.tally, found.survey) == (whole(1, 2, 3) + ORACLE.tally(reports(50, 9)), ONE)
+    written = files.read(str(tmp_path / "t"))
+    assert (written.tally, written.survey) == (whole(1, 2, 3) + ORACLE.tally(reports(50, 9)), ONE)
     shell("tally", lake, "--since", "2026-11-02", "--until", "2026-11-02", "--survey-version", ONE, "-o", "t")
     assert files.read(str(tmp_path / "t")).tally == whole(2)
 
 
 def test_the_shell_lists_what_it_leaves_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = save(tmp_path / "lake" / "b.parquet", 400, group=100)
+    saved = save(tmp_path / "lake" / "b.parquet", 400, group=100)
     page = pq.ParquetFile(tmp_path / "lake" / "b.parquet").metadata.row_group(1).column(0)
     flipped(tmp_path / "lake" / "b.parquet", page.dictionary_page_offset + page.total_compressed_size * 2 // 3)
     (tmp_path / "lake" / "a.parquet").write_text("damaged")
@@ -143,7 +143,7 @@ def test_the_shell_lists_what_it_leaves_out(tmp_path, monkeypatch):
     assert said[0] == "left out: 100 rows, and 1 files whole"
     assert said[1].startswith("  lake/a.parquet: parquet: not a Parquet file")
     assert said[2].startswith("  lake/b.parquet: rows 100 to 199 parquet: cannot be read")
-    assert files.read(str(tmp_path / "t")).tally == ORACLE.tally(made[:100]) + ORACLE.tally(made[200:])
+    assert files.read(str(tmp_path / "t")).tally == ORACLE.tally(saved[:100]) + ORACLE.tally(saved[200:])
 
 
 @pytest.mark.parametrize(
@@ -174,6 +174,6 @@ def test_the_shell_complains_in_one_line(lake, tmp_path, monkeypatch, arguments,
 def test_a_bad_row_of_a_frame_is_named_by_its_place_in_all_of_it():
     oracle = fldp.GRR(epsilon=1.0, domain_size=5)
     frame = pa.concat_tables(pa.table({"symbol": symbols}) for symbols in ([0, 1, 2], [3, 5]))
-    found = tally(frame, oracle, skip_bad=True)
-    assert [(one.path, one.row) for one in found.bad] == [("frame", 4)]
-    assert found.tally.n == 4
+    result = tally(frame, oracle, skip_bad=True)
+    assert [(one.path, one.row) for one in result.bad] == [("frame", 4)]
+    assert result.tally.n == 4

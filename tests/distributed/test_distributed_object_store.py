@@ -23,8 +23,8 @@ TODAY = "2026-11-04"
 
 @pytest.fixture(scope="module")
 def s3():
-    with object_store() as made:
-        yield made
+    with object_store() as objects:
+        yield objects
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def lake(s3):
 
 @pytest.fixture
 def store(tmp_path):
-    made = SqliteStore(tmp_path / "fldp.db")
-    yield made
-    made.close()
+    store = SqliteStore(tmp_path / "fldp.db")
+    yield store
+    store.close()
 
 
 def fill(store, survey, number, **days):
@@ -63,8 +63,8 @@ def test_days_are_written_once_and_tallied_where_they_are(s3, store, lake):
     before = [s3.files.info(name)["LastModified"] for name in expected]
     assert states(store, lake) == {"2026-11-01": THERE, "2026-11-02": TOO_FEW, "2026-11-03": THERE}
     assert [s3.files.info(name)["LastModified"] for name in expected] == before
-    found = tally(lake)
-    assert (found.tally.n, found.survey) == (70, survey.version)
+    result = tally(lake)
+    assert (result.tally.n, result.survey) == (70, survey.version)
 
 
 def test_a_day_that_is_not_whole_or_grew_is_replaced(s3, store, lake):

@@ -189,9 +189,9 @@ def test_strings():
     survey = fldp.Survey.from_dict({"name": "pages", "question": "Which?", "domain": "strings", "oracle": oracle})
     table = pa.table({"who": ["ann", "bob"], "page": ["a.example", "b.example"]})
     for target in (survey, survey.oracle):
-        made = privatize(table, "page", "who", target, run_key=KEY)
-        assert made == privatize(table, "page", "who", target, run_key=KEY)
-        assert tally(made, survey.oracle).tally.n == 2
+        written = privatize(table, "page", "who", target, run_key=KEY)
+        assert written == privatize(table, "page", "who", target, run_key=KEY)
+        assert tally(written, survey.oracle).tally.n == 2
 
 
 def test_an_empty_frame_gives_an_empty_frame():

@@ -29,8 +29,8 @@ MAX_MEGABYTES = 500  # of a Python worker
 
 @pytest.fixture(scope="module")
 def spark():
-    with spark_cluster() as made:
-        yield made
+    with spark_cluster() as session:
+        yield session
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,9 @@ def lake(tmp_path_factory):
 
 def test_a_million_reports(spark, lake):
     heard = []
-    found = tally(lake, ORACLE, engine="spark", session=spark, progress=heard.append)
-    assert found == tally(lake, ORACLE)
-    assert found.tally.n == 1_000_000
+    result = tally(lake, ORACLE, engine="spark", session=spark, progress=heard.append)
+    assert result == tally(lake, ORACLE)
+    assert result.tally.n == 1_000_000
     peaks = [peak_megabytes(worker) for worker in python_children()]
     print("peak memory of Python workers, MB:", [round(peak) for peak in peaks])
     assert len(peaks) >= 2
@@ -77,9 +77,9 @@ def test_bad_rows_of_frames(spark):
     frame = spark.range(0, 100, 1, 4).selectExpr("if(id = 60, -1L, id) as symbol", "1.5 as other")
     with pytest.raises(WireError, match=r"^partition 2: row 10 has a number that does not fit$"):
         tally(frame, ORACLE, engine="spark")
-    found = tally(frame, ORACLE, engine="spark", skip_bad=True)
-    assert [(one.path, one.row) for one in found.bad] == [("partition 2", 10)]
-    assert (found.tally.n, found.bad_rows) == (99, 1)
+    result = tally(frame, ORACLE, engine="spark", skip_bad=True)
+    assert [(one.path, one.row) for one in result.bad] == [("partition 2", 10)]
+    assert (result.tally.n, result.bad_rows) == (99, 1)
     with pytest.raises(ParameterError, match="engine must be 'spark' for this frame, got 'local'"):
         tally(frame, ORACLE)
     with pytest.raises(DomainError, match=r"the frame must have a column plus of int, got none"):

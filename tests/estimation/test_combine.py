@@ -17,14 +17,14 @@ def test_the_variance_is_exact_over_all_lots():
     from itertools import combinations, product
 
     values, oracles = (0, 0, 0, 0, 1, 1), (fldp.RR(0.5), fldp.RR(2.0))
-    truth, found = np.bincount(values), []
+    truth, outcomes = np.bincount(values), []
     for chosen in combinations(range(6), 3):
         sides = [[values[k] for k in chosen], [values[k] for k in range(6) if k not in chosen]]
         spread = [list(states(oracle, side)) for oracle, side in zip(oracles, sides, strict=True)]
         for (one, share), (two, other) in product(*spread):
-            made = combine([fldp.Tally(oracles[0], one, 3), fldp.Tally(oracles[1], two, 3)], weights="variance")
-            found.append((share * other / 20, made.counts))
-    shares, counts = np.array([share for share, _ in found]), np.array([each for _, each in found])
+            combined = combine([fldp.Tally(oracles[0], one, 3), fldp.Tally(oracles[1], two, 3)], weights="variance")
+            outcomes.append((share * other / 20, combined.counts))
+    shares, counts = np.array([share for share, _ in outcomes]), np.array([each for _, each in outcomes])
     assert shares.sum() == pytest.approx(1)
     assert shares @ counts == pytest.approx(truth, abs=1e-9)
     assert shares @ (counts - truth) ** 2 == pytest.approx(stated(oracles, (3, 3), truth), rel=1e-9)
@@ -32,15 +32,15 @@ def test_the_variance_is_exact_over_all_lots():
 
 def states(oracle, values):
     """Every tally of two values, with its probability."""
-    made = {(0, 0): 1.0}
+    chances = {(0, 0): 1.0}
     for value in values:
         grown = {}
-        for state, share in made.items():
+        for state, share in chances.items():
             for symbol, chance in analysis(oracle).law(value).items():
                 key = tuple(count + (k == symbol) for k, count in enumerate(state))
                 grown[key] = grown.get(key, 0) + share * float(chance)
-        made = grown
-    return made.items()
+        chances = grown
+    return chances.items()
 
 
 def stated(oracles, sizes, truth):
@@ -64,21 +64,21 @@ def test_estimates_are_unbiased_and_their_errors_are_as_stated():
     """
     oracles = (fldp.OUE(0.5, 4), fldp.GRR(1.5, 4), fldp.URR(2.0, 4, sensitive=[3]))
     users, chance = np.repeat(np.arange(4), COUNTS), np.random.default_rng(5)
-    found, errors, sums = [], [], []
+    estimates, errors, sums = [], [], []
     for run in range(300):
         parts = np.split(chance.permutation(users), [400, 700])
         tallies = [
             fldp.simulate(oracle, np.bincount(part, minlength=4), rng=3 * run + k)
             for k, (oracle, part) in enumerate(zip(oracles, parts, strict=True))
         ]
-        made = combine(tallies, weights="variance")
-        found.append(made.counts)
-        errors.append(made.stderr**2)
-        total = made.sum([0, 2])
+        combined = combine(tallies, weights="variance")
+        estimates.append(combined.counts)
+        errors.append(combined.stderr**2)
+        total = combined.sum([0, 2])
         sums.append((total.count - 540, total.stderr))
-    found, stated = np.array(found), np.mean(errors, axis=0)
-    spread = found.std(axis=0, ddof=1)
-    assert (abs(found.mean(axis=0) - COUNTS) < 6 * spread / 300**0.5).all()
+    estimates, stated = np.array(estimates), np.mean(errors, axis=0)
+    spread = estimates.std(axis=0, ddof=1)
+    assert (abs(estimates.mean(axis=0) - COUNTS) < 6 * spread / 300**0.5).all()
     assert (abs(spread**2 / stated - 1) < 6 * (2 / 300) ** 0.5).all()
     total, error = np.array(sums).T
     assert abs(total.mean()) < 6 * total.std() / 300**0.5
@@ -104,30 +104,30 @@ def test_the_sum_by_users_is_the_sum_of_the_counts():
         fldp.simulate(oracle, counts, rng=1) for oracle, counts in zip(oracles, ([900, 0, 0], [0, 50, 50]), strict=True)
     ]
     apart = [tally.oracle.estimate(tally) for tally in tallies]
-    made = combine(tallies)
-    assert made.counts == pytest.approx(apart[0].counts + apart[1].counts)
-    assert made.stderr == pytest.approx(np.hypot(apart[0].stderr, apart[1].stderr))
+    combined = combine(tallies)
+    assert combined.counts == pytest.approx(apart[0].counts + apart[1].counts)
+    assert combined.stderr == pytest.approx(np.hypot(apart[0].stderr, apart[1].stderr))
 
 
 def test_the_error_of_a_sum_of_one_value_is_that_of_the_value():
     """Exactly, where no estimate is negative: the chance of the lot is in both."""
     oracles = (fldp.GRR(1.0, 3), fldp.GRR(4.0, 3))
-    made = combine([fldp.simulate(oracle, [4000, 3000, 3000], rng=1) for oracle in oracles])
+    combined = combine([fldp.simulate(oracle, [4000, 3000, 3000], rng=1) for oracle in oracles])
     for value in range(3):
-        total = made.sum([value])
-        assert (total.count, total.stderr) == pytest.approx((made.counts[value], made.stderr[value]), rel=1e-9)
+        total = combined.sum([value])
+        assert (total.count, total.stderr) == pytest.approx((combined.counts[value], combined.stderr[value]), rel=1e-9)
 
 
 def test_one_tally_is_its_own_estimate():
     oracle = fldp.FHR(1.0, 5)
     tally = fldp.simulate(oracle, [50, 20, 10, 10, 10], rng=2)
-    plain, made = oracle.estimate(tally), combine([tally])
-    assert made.counts == pytest.approx(plain.counts)
-    assert made.stderr == pytest.approx(plain.stderr)
-    assert made.sum([0, 1]).stderr == pytest.approx(plain.sum([0, 1]).stderr)
-    fixed = fldp.postprocess(made, "norm-sub")
+    plain, estimate = oracle.estimate(tally), combine([tally])
+    assert estimate.counts == pytest.approx(plain.counts)
+    assert estimate.stderr == pytest.approx(plain.stderr)
+    assert estimate.sum([0, 1]).stderr == pytest.approx(plain.sum([0, 1]).stderr)
+    fixed = fldp.postprocess(estimate, "norm-sub")
     assert fixed.biased
-    assert fixed.sum([0, 1]).original.count == pytest.approx(made.sum([0, 1]).count)
+    assert fixed.sum([0, 1]).original.count == pytest.approx(estimate.sum([0, 1]).count)
     assert fixed.counts.sum() == pytest.approx(100)
 
 
@@ -150,7 +150,7 @@ def test_answers_to_different_questions_are_not_combined():
 
 def test_bad_input():
     tally = fldp.simulate(fldp.RR(1.0), [5, 5], rng=1)
-    for given, message in (
+    for tallies, message in (
         ([], "combine: at least one tally is needed"),
         ([3], "combine: each part must be a tally"),
         ([combine([tally])], "combine: each part must be a tally"),
@@ -159,6 +159,6 @@ def test_bad_input():
         ([fldp.simulate(fldp.Grouped(1.0, base="rr", groups=[2, 2]), [1, 1, 1, 1], rng=1)], "ungrouped"),
     ):
         with pytest.raises(fldp.FldpError, match=message):
-            combine(given)
+            combine(tallies)
     with pytest.raises(fldp.ParameterError, match="combine: weights must be one of 'users', 'variance', got 'best'"):
         combine([tally], weights="best")

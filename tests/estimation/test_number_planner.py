@@ -98,8 +98,8 @@ def test_the_mean_beats_piecewise_hybrid_and_duchi(epsilon):
 
 
 def test_cells_for_people():
-    found = {e: [best_bins(n, e) for n in (10**4, 10**5, 10**6)] for e in CDF}
-    assert found == {0.5: [16, 32, 64], 1.0: [16, 32, 128], 2.0: [32, 64, 256], 4.0: [64, 128, 512]}
+    bins = {e: [best_bins(n, e) for n in (10**4, 10**5, 10**6)] for e in CDF}
+    assert bins == {0.5: [16, 32, 64], 1.0: [16, 32, 128], 2.0: [32, 64, 256], 4.0: [64, 128, 512]}
     assert plan_number(10**5, 1.0).bins == 32
     assert plan_number(10**5, 1.0, bins=50).bins == 50
 

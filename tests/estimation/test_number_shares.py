@@ -65,17 +65,17 @@ def test_variances_are_those_of_many_runs():
     counts = np.array([90, 0, 60, 10, 80, 0, 20, 40])
     people, scale, runs = np.repeat(np.arange(8), counts), Scale(0, 8, bins=8), 1500
     reports = SMALL.privatize(np.tile(people, runs), rng=3)
-    found, plugged = [], []
+    estimates, plugged = [], []
     weights = np.concatenate([np.tri(9, 8, -1)[1:-1], scale.centres[None]])
     for run in range(runs):
         tally = SMALL.tally(reports[run * len(people) : (run + 1) * len(people)])
         number = as_number(SMALL.estimate(tally), scale)
-        found.append(weights @ number.frequencies)
+        estimates.append(weights @ number.frequencies)
         plugged.append(number.source.variances(weights, "respondents") if run < 200 else 0)
-    found, truth = np.array(found), weights @ counts / counts.sum()
-    z = (found.mean(axis=0) - truth) / (found.std(axis=0) / sqrt(runs))
+    estimates, truth = np.array(estimates), weights @ counts / counts.sum()
+    z = (estimates.mean(axis=0) - truth) / (estimates.std(axis=0) / sqrt(runs))
     assert np.abs(z).max() < 5
-    ratio = found.var(axis=0) / np.mean(plugged[:200], axis=0)
+    ratio = estimates.var(axis=0) / np.mean(plugged[:200], axis=0)
     assert np.abs(ratio - 1).max() < 0.18, ratio
 
 

@@ -33,15 +33,15 @@ SHELL = ("plan", "--domain", "1023", "--users", "593358", "--epsilon", "1", "--e
 @pytest.mark.parametrize("eta", [None, 1, 0.5, 0.3, 1e-9])
 @pytest.mark.parametrize("domain_size", [2, 3, 5, 64, 1023, 100_000])
 def test_every_oracle_has_rows_or_a_reason(domain_size, eta):
-    made = fldp.plan(domain_size=domain_size, users=1000, epsilon=1.0, eta=eta)
-    found = {row.oracle.name for row in made.rows}
-    assert sorted(found | made.skipped.keys()) == listed_names()
-    assert not found & made.skipped.keys()
-    assert all("\n" not in reason and len(reason) > 10 for reason in made.skipped.values())
-    for row in made.rows:
+    plan = fldp.plan(domain_size=domain_size, users=1000, epsilon=1.0, eta=eta)
+    names = {row.oracle.name for row in plan.rows}
+    assert sorted(names | plan.skipped.keys()) == listed_names()
+    assert not names & plan.skipped.keys()
+    assert all("\n" not in reason and len(reason) > 10 for reason in plan.skipped.values())
+    for row in plan.rows:
         assert row.oracle.domain_size == domain_size
         assert (row.decoder is None) == (not row.oracle.decoders)
-    errors = [row.error_mean for row in made.rows]
+    errors = [row.error_mean for row in plan.rows]
     assert errors == pytest.approx(sorted(errors), rel=1e-5)
 
 
@@ -71,9 +71,9 @@ def test_a_registered_oracle_joins_by_itself(monkeypatch):
 
     monkeypatch.setitem(registry._classes, "better", Better)
     monkeypatch.setitem(registry._classes, "demanding", Demanding)
-    made = fldp.plan(**EXAMPLE)
-    assert made.recommended.name == "better"
-    assert made.skipped["demanding"] == "Demanding: needs groups, which a plan does not have"
+    plan = fldp.plan(**EXAMPLE)
+    assert plan.recommended.name == "better"
+    assert plan.skipped["demanding"] == "Demanding: needs groups, which a plan does not have"
 
 
 ROWS = [
@@ -96,14 +96,14 @@ def test_the_errors_are_those_of_a_simulation(oracle, decoder):
     values = np.full(users, 7)
     values[: int(FREQUENT * users)] = frequent
     options = {} if decoder is None else {"decoder": decoder}
-    found = np.empty((runs, 2))
+    errors = np.empty((runs, 2))
     for run_number in range(runs):
         tally = oracle.tally(oracle.privatize(values, rng=run_number))
-        found[run_number] = oracle.estimate(tally, **options).frequencies[[rare, frequent]]
+        errors[run_number] = oracle.estimate(tally, **options).frequencies[[rare, frequent]]
     row = Row(oracle, decoder, users)
     planned = np.array([row.error_rare, row.error_frequent])
-    assert (abs(found.std(axis=0, ddof=1) / planned - 1) < 6 / math.sqrt(2 * runs)).all()
-    assert (abs(found.mean(axis=0) - [0, FREQUENT]) < 6 * planned / math.sqrt(runs)).all()
+    assert (abs(errors.std(axis=0, ddof=1) / planned - 1) < 6 / math.sqrt(2 * runs)).all()
+    assert (abs(errors.mean(axis=0) - [0, FREQUENT]) < 6 * planned / math.sqrt(runs)).all()
 
 
 @pytest.mark.long
@@ -200,26 +200,26 @@ RECOMMENDED = [
 
 @pytest.mark.parametrize(("asked", "name", "eta"), RECOMMENDED)
 def test_recommended(asked, name, eta):
-    made = fldp.plan(users=10_000, **asked)
-    assert (made.recommended.name, made.recommended.oracle.eta) == (name, eta)
-    assert made.reason.startswith(f"{name} has the least mean error")
-    assert f"its eta is {eta}." in made.reason
-    assert ("weaker than epsilon-LDP" in made.reason) == (eta < 1)
-    assert ("remain possible" in made.reason) == (eta < 1)
+    plan = fldp.plan(users=10_000, **asked)
+    assert (plan.recommended.name, plan.recommended.oracle.eta) == (name, eta)
+    assert plan.reason.startswith(f"{name} has the least mean error")
+    assert f"its eta is {eta}." in plan.reason
+    assert ("weaker than epsilon-LDP" in plan.reason) == (eta < 1)
+    assert ("remain possible" in plan.reason) == (eta < 1)
 
 
 @pytest.mark.parametrize("domain_size", [2, 10, 100, 1023])
 def test_without_eta_only_plain_ldp_is_recommended(domain_size):
-    made = fldp.plan(domain_size=domain_size, users=1000, epsilon=1.0)
-    assert made.recommended.oracle.eta == 1
-    best = min(row.error_mean for row in made.rows if row.eta == 1)
-    assert made.recommended.error_mean == pytest.approx(best, rel=1e-5)
-    assert "rules out no value for certain" in made.reason
+    plan = fldp.plan(domain_size=domain_size, users=1000, epsilon=1.0)
+    assert plan.recommended.oracle.eta == 1
+    best = min(row.error_mean for row in plan.rows if row.eta == 1)
+    assert plan.recommended.error_mean == pytest.approx(best, rel=1e-5)
+    assert "rules out no value for certain" in plan.reason
 
 
 def test_a_much_shorter_report_of_nearly_the_same_error_is_mentioned():
-    made = fldp.plan(domain_size=1023, users=1000, epsilon=1.0)
-    assert "is within 5 % of that error with" in made.reason
+    plan = fldp.plan(domain_size=1023, users=1000, epsilon=1.0)
+    assert "is within 5 % of that error with" in plan.reason
     assert "22 bits" not in fldp.plan(domain_size=4, users=1000, epsilon=1.0).reason
 
 
@@ -308,12 +308,12 @@ def test_the_error_in_an_even_population(name):
         counts = np.full((oracle.domain_size,) * 2, 1000 / (oracle.domain_size - 1))
         np.fill_diagonal(counts, 0)
         every = [oracle.variance(1000, row, **options)[value] for value, row in enumerate(counts)]
-        found = even_error(oracle, 1000, decoder)
-        assert found == pytest.approx(max(every) ** 0.5 / 1000, rel=1e-9)
+        error = even_error(oracle, 1000, decoder)
+        assert error == pytest.approx(max(every) ** 0.5 / 1000, rel=1e-9)
         if oracle.name not in ("grouped", "exponential", "wave") and getattr(oracle, "blocks", 1) == 1:
-            assert found == pytest.approx(standard_error(oracle, 1000, decoder=decoder), rel=1e-9)
+            assert error == pytest.approx(standard_error(oracle, 1000, decoder=decoder), rel=1e-9)
         else:
-            assert found <= standard_error(oracle, 1000) * (1 + 1e-9)
+            assert error <= standard_error(oracle, 1000) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("width", "shown"), [(80, False), (90, True), (120, False), (130, True)])

@@ -127,10 +127,10 @@ def test_the_smallest_association_is_found_in_four_of_five_surveys():
     import numpy as np
 
     plan = plan_questions([2, 2], 1.0, 4000, "all", base="ss")
-    v, rng, found = plan.smallest((0, 1)), np.random.default_rng(1), 0
+    v, rng, rejected = plan.smallest((0, 1)), np.random.default_rng(1), 0
     joint = np.array([1 + v, 1 - v, 1 - v, 1 + v]) / 4
     for run in range(200):
         records = rng.choice(4, 4000, p=joint)
         tables = plan.oracle.estimate(plan.oracle.privatize(records, rng=run))
-        found += tables.cross(0, 1).independence().p_value <= 0.05
-    assert 0.69 <= found / 200 <= 0.91
+        rejected += tables.cross(0, 1).independence().p_value <= 0.05
+    assert 0.69 <= rejected / 200 <= 0.91

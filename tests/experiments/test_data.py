@@ -357,20 +357,20 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    made.asked, made.release = [], threading.Event()
-    made.files = {
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    server.asked, server.release = [], threading.Event()
+    server.files = {
         "/brown.zip": (brown_zip(), 0),
         "/online.zip": (online_zip(), 0),
         "/short": (b"abc", 5),
         "/stalls": (b"abc", 5),
     }
-    thread = threading.Thread(target=made.serve_forever)
+    thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield made
-    made.release.set()
-    made.shutdown()
-    made.server_close()
+    yield server
+    server.release.set()
+    server.shutdown()
+    server.server_close()
     thread.join()
 
 
@@ -393,8 +393,8 @@ def test_a_corpus_is_fetched_once(folders, server):
 
 
 def test_online_is_fetched(folders, server):
-    made = corpora.prepared("o", original(server, "/online.zip"), corpora.count_descriptions, (11, 7))
-    assert dict(zip(made.labels, made.counts.tolist(), strict=True)) == ONLINE_COUNTS
+    prepared = corpora.prepared("o", original(server, "/online.zip"), corpora.count_descriptions, (11, 7))
+    assert dict(zip(prepared.labels, prepared.counts.tolist(), strict=True)) == ONLINE_COUNTS
 
 
 def test_the_data_folder_is_looked_at_first(folders, server):
@@ -497,6 +497,6 @@ def test_the_real_corpus_gives_the_prepared_counts():
     folder = Path(os.environ["FLDP_DATA"])
     if not (folder / "brown.zip").is_file():
         pytest.skip("no brown.zip")
-    made = Population.of("brown", corpora.count_words(corpora.check(folder / "brown.zip", corpora.BROWN)))
+    population = Population.of("brown", corpora.count_words(corpora.check(folder / "brown.zip", corpora.BROWN)))
     prepared = counted.read_counts(folder / "brown_counts.csv.gz", "brown")
-    assert (made.labels, made.digest) == (prepared.labels, prepared.digest)
+    assert (population.labels, population.digest) == (prepared.labels, prepared.digest)

@@ -21,11 +21,11 @@ def evidence():
 
 
 def test_the_page_is_the_same_for_the_same_evidence(evidence):
-    found = verdicts(evidence)
-    page = document(evidence, found, full=False, folder="pictures")
+    judged = verdicts(evidence)
+    page = document(evidence, judged, full=False, folder="pictures")
     assert page == document(evidence, verdicts(evidence), full=False, folder="pictures")
-    assert page != document(replace(evidence, costs=evidence.costs[:3]), found, full=False, folder="pictures")
-    assert "every user's own report" in document(evidence, found, full=True, folder="pictures")
+    assert page != document(replace(evidence, costs=evidence.costs[:3]), judged, full=False, folder="pictures")
+    assert "every user's own report" in document(evidence, judged, full=True, folder="pictures")
     assert page.isascii() or set(re.findall(r"[^\x00-\x7f]", page)) == {"µ"}
 
 

@@ -98,9 +98,9 @@ def test_files_are_looked_for_beside_the_specification(tmp_path):
         'datasets = ["counts.csv", {name = "file", path = "values.csv", column = "word", label = "words"}]\n'
         'oracles = ["grr"]\nepsilons = [1]\nruns = 1\ntop = [2]\nmetrics = ["re"]\n'
     )
-    made = run(Specification.load(tmp_path / "x.toml"))
-    assert made["dataset"].tolist() == ["counts.csv", "words"]
-    assert (made["n"].tolist(), made["domain_size"].tolist()) == ([1000, 1000], [3, 2])
+    table = run(Specification.load(tmp_path / "x.toml"))
+    assert table["dataset"].tolist() == ["counts.csv", "words"]
+    assert (table["n"].tolist(), table["domain_size"].tolist()) == ([1000, 1000], [3, 2])
     for path in ("words.csv", "/somewhere/else/words.csv"):
         assert Source(path) == Source("file", {"path": path})
         assert Source(path).label == "words.csv", "the noise does not depend on where a file lies"
@@ -238,23 +238,23 @@ def test_measurements_are_those_of_the_estimate(table):
     stream = fldp.Stream(7).child("experiment", "steep", b'{"domain_size":40,"epsilon":2,"name":"fhr"}', 2)
     tally = fldp.simulate(oracle, population.counts, rng=stream)
     rows = table.where(dataset="steep", oracle="fhr", epsilon=2.0, run=2, metric="mse", postprocess="none")
-    for decoder, found in zip(rows["decoder"].tolist(), rows["value"].tolist(), strict=True):
+    for decoder, measured in zip(rows["decoder"].tolist(), rows["value"].tolist(), strict=True):
         how = {"method": "adaptive"} if decoder == "adaptive" else {"decoder": decoder}
         errors = oracle.estimate(tally, **how).counts - population.counts
-        assert found == pytest.approx(np.mean(errors**2) / 20_000**2, rel=1e-12)
+        assert measured == pytest.approx(np.mean(errors**2) / 20_000**2, rel=1e-12)
     assert plan.oracle(cell) == oracle
 
 
 def test_the_error_is_the_one_that_theory_says():
     """The mean squared error over 200 runs against the exact variance, within six standard errors: below 1e-8."""
     spec = Specification([STEP], ["oue", "fhr"], [1.0], runs=200, top=[5], metrics=["mse", "coverage"])
-    made, counts = run(spec), Source("step", {"users": 30_000, "values": 64}).load(0).counts
+    table, counts = run(spec), Source("step", {"users": 30_000, "values": 64}).load(0).counts
     for name, oracle in (("oue", fldp.OUE(1.0, 64)), ("fhr", fldp.FHR(1.0, 64))):
-        (found,) = made.where(oracle=name, metric="mse").summary()
+        (row,) = table.where(oracle=name, metric="mse").summary()
         expected = np.mean(oracle.variance(30_000, counts)) / 30_000**2
-        assert abs(found.mean - expected) < 6 * found.spread / np.sqrt(200)
-        assert found.spread / np.sqrt(200) < 0.03 * expected, "so that the test can tell"
-        (covered,) = made.where(oracle=name, metric="coverage").summary()
+        assert abs(row.mean - expected) < 6 * row.spread / np.sqrt(200)
+        assert row.spread / np.sqrt(200) < 0.03 * expected, "so that the test can tell"
+        (covered,) = table.where(oracle=name, metric="coverage").summary()
         assert abs(covered.mean - 0.95) < 6 * covered.spread / np.sqrt(200) + 0.003
 
 
@@ -289,14 +289,14 @@ def test_a_table_with_what_is_not_a_number(tmp_path):
     rows = [
         ("d", "s", "o", "linear", "none", 1.0, 1.0, k, "se", 5, value, 9, 3) for k, value in enumerate([0.5, np.nan])
     ]
-    made = Table.of(rows)
+    table = Table.of(rows)
     for name in ("a.csv", "a.parquet"):
-        made.write(tmp_path / name)
-        assert Table.read(tmp_path / name) == made
-    (summary,) = made.summary("series")
+        table.write(tmp_path / name)
+        assert Table.read(tmp_path / name) == table
+    (summary,) = table.summary("series")
     assert (summary.mean, summary.runs) == (0.5, 1)
-    assert np.isnan(made.where(run=1).summary()[0].mean)
-    assert made.where(run=0) != made
+    assert np.isnan(table.where(run=1).summary()[0].mean)
+    assert table.where(run=0) != table
     assert len(Table.of([])) == 0
     assert Table.of([]).summary("series") == []
 
@@ -512,8 +512,8 @@ def test_datasets_and_metrics_of_ones_own(tmp_path):
         'datasets = ["mine"]\noracles = ["grr"]\nepsilons = [1]\nruns = 4\ntop = [2]\nmetrics = ["worst", "max"]\n'
     )
     finish(spawn(tmp_path, "x.toml", "--use", "own.py", "--jobs", 2, "-o", "y.parquet"))
-    made = Table.read(tmp_path / "y.parquet")
-    worst, largest = made.where(metric="worst")["value"], made.where(metric="max")["value"]
+    table = Table.read(tmp_path / "y.parquet")
+    worst, largest = table.where(metric="worst")["value"], table.where(metric="max")["value"]
     assert np.allclose(worst / 5000, largest)
     listed = json.loads(subprocess.check_output([*COMMAND, "datasets", "--use", "own.py", "--json"], cwd=tmp_path))
     assert {"name": "mine", "users": 5000, "values": 3, "about": "Three values.", "parameters": ["users"],
@@ -558,9 +558,9 @@ def test_datasets_are_listed():
 
 
 def test_the_population_of_a_source_has_its_label():
-    made = Source("step", {"values": 19}, "few").load(1)
-    assert isinstance(made, Population)
-    assert (made.name, made.domain_size) == ("few", 19)
+    population = Source("step", {"values": 19}, "few").load(1)
+    assert isinstance(population, Population)
+    assert (population.name, population.domain_size) == ("few", 19)
 
 
 def test_the_guide_does_what_it_says(tmp_path):
@@ -573,9 +573,9 @@ def test_the_guide_does_what_it_says(tmp_path):
     (tmp_path / "cohort.toml").write_text(toml)
     (tmp_path / "cohort.py").write_text(cohort)
     subprocess.run([sys.executable, "-m", "fldp", *command.split()], cwd=tmp_path, check=True, capture_output=True)
-    made = Table.read(tmp_path / "cohort.csv")
-    assert set(made["dataset"].tolist()) == {"cohort", "small cohort"}
-    assert len(made) == 2 * 2 * 3 * (1 + 2 + 1) * 2 * 3
+    table = Table.read(tmp_path / "cohort.csv")
+    assert set(table["dataset"].tolist()) == {"cohort", "small cohort"}
+    assert len(table) == 2 * 2 * 3 * (1 + 2 + 1) * 2 * 3
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(script, {"__name__": "guide"})

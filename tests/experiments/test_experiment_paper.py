@@ -52,8 +52,8 @@ def tiny():
 def test_it_goes_on_where_it_was_and_is_the_same(tmp_path, few, monkeypatch):
     """One run without and one with an interruption: every byte the same, since the clock is."""
     small, noted = tiny(), []
-    found = reproduce(tmp_path / "one", small, clock=reproduction.Ticks(), note=noted.append)
-    assert len(found) == len(CLAIMS)
+    reproduced = reproduce(tmp_path / "one", small, clock=reproduction.Ticks(), note=noted.append)
+    assert len(reproduced) == len(CLAIMS)
     assert noted[0] == f"main: {small.main.cells} tallies"
     ran, run = [], gathering.run
 

@@ -25,12 +25,12 @@ def evidence():
 
 @pytest.fixture(scope="module")
 def drawn(evidence):
-    made = {}
+    files = {}
 
     def draw(name):
-        if name not in made:
-            made[name] = PICTURES[name].draw(evidence)
-        return made[name]
+        if name not in files:
+            files[name] = PICTURES[name].draw(evidence)
+        return files[name]
 
     return draw
 
@@ -156,8 +156,8 @@ def test_error_against_eta(evidence, drawn):
     assert {text.get_text() for text in left.texts} == {"epsilon 0.5", "epsilon 1"}
     assert [tick.get_text() for tick in left.get_xticklabels()] == ["1", "1/2", "1/4"]
     guesses = next(line for line in right.get_lines() if line.get_linestyle() == "-")
-    found = {attack.oracle.eta: attack.blind.gain for attack in evidence.attacks if _is(attack, "fwr", 0.5)}
-    assert list(guesses.get_ydata()) == [found[Fraction(1)], found[Fraction(1, 2)], found[Fraction(1, 4)]]
+    gains = {attack.oracle.eta: attack.blind.gain for attack in evidence.attacks if _is(attack, "fwr", 0.5)}
+    assert list(guesses.get_ydata()) == [gains[Fraction(1)], gains[Fraction(1, 2)], gains[Fraction(1, 4)]]
     assert legend(drawn("eta")) == ["FWR", "FHR as published (eta 1/2)", "FHR, full decoder (eta 1/2)"]
 
 

@@ -14,8 +14,8 @@ REAL = [400, 300, 200, 100, 0]
 MADE = [380.0, 200.0, 250.0, 150.0, 20.0]
 
 
-def value(name, made, real, k):
-    return metrics.get(name).function(made, real, k)
+def value(name, estimated, real, k):
+    return metrics.get(name).function(estimated, real, k)
 
 
 def divergence(p, q):
@@ -123,7 +123,7 @@ def test_an_estimate_and_its_counts_measure_the_same():
 
 
 @pytest.mark.parametrize(
-    ("made", "real", "k", "message"),
+    ("estimated", "real", "k", "message"),
     [
         ([1, 2], [1, 2, 3], 1, "metric: the estimate must be counts of the 3 values of the truth, got (2,)"),
         ([[1, 2]], [[1, 2]], 1, "metric: the estimate must be counts of the 1 values of the truth, got (1, 2)"),
@@ -131,9 +131,9 @@ def test_an_estimate_and_its_counts_measure_the_same():
         ([1, 2], [1, 2], 0, "metric: k must be at least 1, got 0"),
     ],
 )
-def test_bad_input(made, real, k, message):
+def test_bad_input(estimated, real, k, message):
     with pytest.raises(fldp.ParameterError) as error:
-        value("kld", made, real, k)
+        value("kld", estimated, real, k)
     assert str(error.value) == message
 
 

@@ -53,11 +53,11 @@ def test_every_claim_is_tested():
 
 @pytest.mark.parametrize("name", SETTLED)
 def test_claims_come_out_as_they_should(evidence, name):
-    found = judged(name, evidence)
-    assert found.outcome == SETTLED[name], found.evidence
-    assert re.search(r"\d", found.number)
-    assert found.evidence.endswith(".")
-    assert len(found.number) < 45
+    verdict = judged(name, evidence)
+    assert verdict.outcome == SETTLED[name], verdict.evidence
+    assert re.search(r"\d", verdict.number)
+    assert verdict.evidence.endswith(".")
+    assert len(verdict.number) < 45
 
 
 def test_a_verdict_needs_a_number(evidence):
@@ -133,8 +133,8 @@ class Louder(FHR):
     ],
 )
 def test_another_oracle_gets_another_verdict(evidence, name, oracles, outcome):
-    found = judged(name, evidence, oracles=oracles)
-    assert found.outcome == outcome, found.evidence
+    verdict = judged(name, evidence, oracles=oracles)
+    assert verdict.outcome == outcome, verdict.evidence
 
 
 def test_the_lemma_on_the_largest_error_can_hold(evidence, monkeypatch):
@@ -195,9 +195,9 @@ def test_the_wild_top_100_of_the_paper(evidence):
 
 
 def test_a_panel_counts_points_and_leads(evidence):
-    found = panels(with_lines(evidence, lambda e: 0.4 - 0.01 * e, lambda e: 0.6 - 0.12 * e), "kld")
-    assert [(panel.dataset, panel.k) for panel in found] == [(name, k) for name in ("step", "power") for k in (10, 20)]
-    for panel in found:
+    drawn = panels(with_lines(evidence, lambda e: 0.4 - 0.01 * e, lambda e: 0.6 - 0.12 * e), "kld")
+    assert [(panel.dataset, panel.k) for panel in drawn] == [(name, k) for name in ("step", "power") for k in (10, 20)]
+    for panel in drawn:
         assert (panel.best, panel.points) == (2, 3)
         assert panel.below > 50
         assert panel.above < -10
@@ -224,15 +224,15 @@ def test_the_papers_totals(evidence):
 
 def costs(**seconds):
     """Return costs with these seconds of the client; the server takes a tenth of them."""
-    made = (Cost(get(name)(1.0, 127), 1000, t, t / 10, t / 100, t / 100) for name, t in seconds.items())
-    return tuple(made)
+    costs = (Cost(get(name)(1.0, 127), 1000, t, t / 10, t / 100, t / 100) for name, t in seconds.items())
+    return tuple(costs)
 
 
 def test_the_shortest_run_time(evidence):
     fast = costs(fhr=0.1, olh=5.0, oue=2.0, sue=2.0, grr=0.05)
-    found = judged("run-time", evidence, costs=fast)
-    assert (found.outcome, found.number) == (HOLDS, "20 times as fast as the next")
-    assert "Of all 5 timed, 1 took less time" in found.evidence
+    verdict = judged("run-time", evidence, costs=fast)
+    assert (verdict.outcome, verdict.number) == (HOLDS, "20 times as fast as the next")
+    assert "Of all 5 timed, 1 took less time" in verdict.evidence
     assert judged("run-time", evidence, costs=costs(fhr=3.0, olh=5.0, oue=2.0, sue=2.0)).outcome is FAILS
     assert judged("run-time", evidence, costs=costs(fhr=3.0)).outcome is OPEN
 
@@ -258,12 +258,12 @@ def test_the_shortest_report(evidence):
 
 def test_moments_of_one_report():
     for oracle in (FHR(1.0, 7), FHR(0.5, 6), GRR(2.0, 5)):
-        found = moments(oracle, **({"decoder": "paper"} if oracle.decoders else {}))
-        assert found.bias < 1e-12
+        moments_of = moments(oracle, **({"decoder": "paper"} if oracle.decoders else {}))
+        assert moments_of.bias < 1e-12
         options = {"decoder": "paper"} if oracle.decoders else {}
         own, other = oracle.variance(1, 1, **options), oracle.variance(1, 0, **options)
-        assert found.difference(own, other) < 1e-12
-        assert found.difference(own * 1.01, other) > 0.009
+        assert moments_of.difference(own, other) < 1e-12
+        assert moments_of.difference(own * 1.01, other) > 0.009
     assert moments(defects.FlippedSign(1.0, 7)).bias == pytest.approx(2)
 
 
@@ -273,8 +273,13 @@ def test_the_true_position_first():
     for value in range(7):
         law = {(x, int(sign > 0), y): p for (x, sign, y), p in true_position_first(value, 8, oracle.coin.p).items()}
         assert law == analysis(oracle).law(value)
-    found = verify(lambda value: true_position_first(value, 8, Fraction(3, 4)), domain_size=7)
-    assert (found.epsilon, found.eta, found.delta, found.anonymity) == (0.0, Fraction(1, 4), Fraction(3, 4), 2)
+    verification = verify(lambda value: true_position_first(value, 8, Fraction(3, 4)), domain_size=7)
+    assert (verification.epsilon, verification.eta, verification.delta, verification.anonymity) == (
+        0.0,
+        Fraction(1, 4),
+        Fraction(3, 4),
+        2,
+    )
 
 
 def test_the_published_count_in_the_central_view():

@@ -92,13 +92,13 @@ def test_one_address_asks_only_so_often(tickets):
 
 
 def test_a_file_of_tickets_has_hashes_only_and_survives(tickets):
-    made = tickets.create(3)
-    assert len(set(made)) == 3
-    assert tickets.spend(made[0], b"one") is Spending.GOOD
+    created = tickets.create(3)
+    assert len(set(created)) == 3
+    assert tickets.spend(created[0], b"one") is Spending.GOOD
     again = TicketFile(tickets.path)
-    assert [again.spend(made[0], body) for body in (b"one", b"two")] == [Spending.GOOD, Spending.SPENT]
+    assert [again.spend(created[0], body) for body in (b"one", b"two")] == [Spending.GOOD, Spending.SPENT]
     content = tickets.path.read_bytes()
-    assert not any(ticket.encode() in content for ticket in made)
+    assert not any(ticket.encode() in content for ticket in created)
     assert tickets.path.stat().st_mode & 0o777 == 0o600
 
 

@@ -65,8 +65,8 @@ def audited(tmp_path, name, mode, samples, code, *options):
     if name in STRINGS:
         (tmp_path / "candidates.txt").write_text("\n".join(LABELS))
         chosen += ["--candidates", tmp_path / "candidates.txt"]
-    given = ("--survey", path, "--command", client(path, mode), "--samples", samples, "--confidence", 1 - FALSE_ALARM)
-    said, _ = shell("audit", *given, *chosen, *options, "--json", code=code)
+    command = ("--survey", path, "--command", client(path, mode), "--samples", samples, "--confidence", 1 - FALSE_ALARM)
+    said, _ = shell("audit", *command, *chosen, *options, "--json", code=code)
     return json.loads(said)
 
 
@@ -77,9 +77,9 @@ def test_all_oracles_are_audited():
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_an_honest_client_passes(tmp_path, name):
-    found = audited(tmp_path, name, "honest", 5000, code=0)
-    assert found["holds"]
-    assert found["oracle"]["name"] == name
+    verdict = audited(tmp_path, name, "honest", 5000, code=0)
+    assert verdict["holds"]
+    assert verdict["oracle"]["name"] == name
 
 
 @pytest.mark.parametrize("name", ["cms", "fhr", "grr", "hcms", "oue", "urr"])
@@ -89,13 +89,13 @@ def test_a_client_with_another_epsilon_is_caught(tmp_path, name):
 
 @pytest.mark.parametrize(("mode", "holds"), [("honest", True), ("forgetful", False)])
 def test_all_reports_of_eight_days_keep_the_permanent_epsilon(tmp_path, mode, holds):
-    found = audited(tmp_path, "lwr", mode, 4000, 0 if holds else 1, "--days", 8)
-    assert (found["holds"], found["epsilon"], found["days"]) == (holds, 2.0, 8)
+    verdict = audited(tmp_path, "lwr", mode, 4000, 0 if holds else 1, "--days", 8)
+    assert (verdict["holds"], verdict["epsilon"], verdict["days"]) == (holds, 2.0, 8)
 
 
 def test_a_client_that_uses_its_noise_twice_is_caught(tmp_path):
-    found = audited(tmp_path, "olh", "repeats", 2000, code=1)
-    assert "independence" in [finding["family"] for finding in found["findings"] if finding["violated"]]
+    verdict = audited(tmp_path, "olh", "repeats", 2000, code=1)
+    assert "independence" in [finding["family"] for finding in verdict["findings"] if finding["violated"]]
 
 
 @pytest.mark.parametrize(("mode", "holds"), [("honest", True), ("careless", False)])
@@ -105,7 +105,7 @@ def test_inside_a_group_it_is_plain_ldp(tmp_path, mode, holds):
     path.write_text(json.dumps(survey_of("grouped")))
     survey = Survey.from_dict(survey_of("grouped"))
     command = Command(client(path, mode), survey.oracle, label=survey.label, survey=survey.version)
-    found = fldp.audit(
+    audit_result = fldp.audit(
         lambda values: command(values).data,
         epsilon=1.0,
         domain_size=3,
@@ -113,4 +113,4 @@ def test_inside_a_group_it_is_plain_ldp(tmp_path, mode, holds):
         samples=5000,
         confidence=1 - FALSE_ALARM,
     )
-    assert found.holds is holds
+    assert audit_result.holds is holds

@@ -54,12 +54,12 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.told, made.posts = Queue(), []
-    Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.told, server.posts = Queue(), []
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 @contextmanager

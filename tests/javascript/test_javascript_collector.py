@@ -24,8 +24,8 @@ def service(tmp_path_factory):
 
 @pytest.fixture
 def client(service):
-    with Client(*service) as made:
-        yield made
+    with Client(*service) as client:
+        yield client
 
 
 def published(client, name, oracle, **collect):
@@ -48,9 +48,9 @@ def reach(variance):
 
 
 def told(service, survey, people):
-    given = json.dumps({"url": service[0], "name": survey.name, "people": people})
+    request = json.dumps({"url": service[0], "name": survey.name, "people": people})
     command = [node(), str(HERE / "javascript_people.mjs")]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, input=request, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -62,10 +62,10 @@ def test_answers_are_counted_once_and_estimate_the_truth(service, client, oracle
     survey = published(client, f"people-{oracle['name']}", oracle)
     truth = np.array([120, 60, 20, 0, 100])
     people = [{"label": label} for label, count in zip(LABELS, truth, strict=True) for _ in range(count)]
-    found = told(service, survey, people)
-    assert {(one["state"], one["left"]) for one in found} == {("sent", 0)}
+    answers = told(service, survey, people)
+    assert {(one["state"], one["left"]) for one in answers} == {("sent", 0)}
     tally = client.tally(survey)
-    reports = [wire.decode(bytes.fromhex(one["batch"]), survey.oracle, survey.version) for one in found]
+    reports = [wire.decode(bytes.fromhex(one["batch"]), survey.oracle, survey.version) for one in answers]
     assert tally.n == len(people)
     assert tally == survey.oracle.tally(np.concatenate([one.data for one in reports]))
     estimate = survey.estimate(tally)
@@ -75,8 +75,8 @@ def test_answers_are_counted_once_and_estimate_the_truth(service, client, oracle
 def test_a_ticket_is_spent_on_one_answer(service, client):
     survey = published(client, "tickets", {"name": "grr", "epsilon": 1.0}, submit="ticket")
     good, other = client.tickets(survey, 2)
-    found = told(service, survey, [{"label": "edge", "ticket": good}])[0]
-    assert (found["state"], found["left"]) == ("sent", 0)
+    answers = told(service, survey, [{"label": "edge", "ticket": good}])[0]
+    assert (answers["state"], answers["left"]) == ("sent", 0)
     again, wrong, none, fine = told(
         service,
         survey,
@@ -97,9 +97,9 @@ def test_a_ticket_is_spent_on_one_answer(service, client):
 def test_a_survey_that_is_closed_or_unknown_is_refused(service, client):
     survey = published(client, "closing", {"name": "grr", "epsilon": 1.0})
     client.close(survey.name)
-    found = told(service, survey, [{"label": "edge"}])[0]
-    assert found["error"] == "BudgetError"
-    assert "survey closing must be open" in found["message"]
+    answers = told(service, survey, [{"label": "edge"}])[0]
+    assert answers["error"] == "BudgetError"
+    assert "survey closing must be open" in answers["message"]
     client.delete(survey.name, all=True)
-    found = told(service, survey, [{"label": "edge"}])[0]
-    assert (found["error"], found["status"]) == ("CollectorError", 404)
+    answers = told(service, survey, [{"label": "edge"}])[0]
+    assert (answers["error"], answers["status"]) == ("CollectorError", 404)

@@ -65,16 +65,16 @@ def width_for(table):
 def test_versions_are_those_of_python(table):
     survey = width_for(table)
     told = fields_of(table, survey.canonical["oracle"])
-    found = ask([{"do": "version", "survey": told}, {"do": "version", "survey": survey.canonical}])
-    assert [answer.get("result") for answer in found] == [survey.version] * 2, found
+    answers = ask([{"do": "version", "survey": told}, {"do": "version", "survey": survey.canonical}])
+    assert [answer.get("result") for answer in answers] == [survey.version] * 2, answers
 
 
 @pytest.mark.parametrize("table", [table for table in TABLES if "goal" not in table], ids=str)
 def test_versions_of_distributions_are_those_of_python(table):
     """Planned in Python, with its views and weights; what JavaScript reads has them all."""
     survey = Survey.from_dict(fields_of(table, {"epsilon": 1.0}))
-    found = ask([{"do": "version", "survey": survey.canonical}])
-    assert found[0].get("result") == survey.version, found
+    answers = ask([{"do": "version", "survey": survey.canonical}])
+    assert answers[0].get("result") == survey.version, answers
 
 
 @pytest.mark.parametrize("table", [table for table in TABLES if "goal" not in table], ids=str)
@@ -98,18 +98,18 @@ def test_cells_are_those_of_python(table):
         "-0",
         "3,2",
     ]
-    found = ask([{"do": "cells", "survey": survey.canonical, "texts": texts}])[0]["result"]
-    assert found == [-1 if number_of(text) is None else scale.cell(number_of(text)) for text in texts]
+    answers = ask([{"do": "cells", "survey": survey.canonical, "texts": texts}])[0]["result"]
+    assert answers == [-1 if number_of(text) is None else scale.cell(number_of(text)) for text in texts]
 
 
 def test_a_mean_is_rounded_to_a_neighbour():
     """400 draws of 0.3 of a step: both neighbours occur, but once in 1e60; and their share is within 5 sd."""
     scale = Scale(0, 1, goal="mean")
     text = repr((100 + 0.3) / 255)
-    found = ask(
+    answers = ask(
         [{"do": "cells", "survey": width_for({"low": 0, "high": 1, "goal": "mean"}).canonical, "texts": [text] * 400}]
     )
-    cells = found[0]["result"]
+    cells = answers[0]["result"]
     assert set(cells) == {100, 101}
     assert abs(np.mean(cells) - 100.3) < 5 * np.sqrt(0.21 / 400)
     assert scale.size == 256
@@ -128,5 +128,5 @@ def test_a_number_among_several_questions_has_the_version_of_python():
         {"name": "load", "question": "How long?", "number": {"low": 0, "high": 16, "bins": 16, "unit": "s"}},
     ]
     survey = Survey.from_dict({"name": "desktop", "questions": asked, "oracle": {"epsilon": 1.0}})
-    found = ask([{"do": "version", "survey": survey.canonical}])
-    assert found[0].get("result") == survey.version, found
+    answers = ask([{"do": "version", "survey": survey.canonical}])
+    assert answers[0].get("result") == survey.version, answers

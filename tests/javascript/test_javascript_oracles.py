@@ -134,7 +134,7 @@ def fields_of(name, epsilon, chance):
     return fields
 
 
-def made(fields):
+def oracle_of(fields):
     try:
         return wire.build(fields)
     except FldpError:
@@ -144,23 +144,23 @@ def made(fields):
 def test_the_exponential_function_is_that_of_python_bit_for_bit():
     chance = random.Random(1)
     numbers = [e for e in epsilons(chance, 3000) if e <= 64] + [chance.uniform(0, 64) for _ in range(2000)]
-    found = ask([{"do": "power", "epsilon": epsilon} for epsilon in numbers])
-    for epsilon, answer in zip(numbers, found, strict=True):
+    answers = ask([{"do": "power", "epsilon": epsilon} for epsilon in numbers])
+    for epsilon, answer in zip(numbers, answers, strict=True):
         assert int(answer["result"]) == int(exp_lower(epsilon) * 2**128), epsilon
 
 
 def edges(oracle):
     """Words at both sides of every threshold."""
-    coin, found = getattr(oracle, "coin", None), {0, 2**64 - 1}
+    coin, words = getattr(oracle, "coin", None), {0, 2**64 - 1}
     coins = getattr(oracle, "coins", None)
-    found |= {edge + step for edge in own_edges(oracle) for step in (-1, 0, 1)}
+    words |= {edge + step for edge in own_edges(oracle) for step in (-1, 0, 1)}
     if hasattr(oracle, "response"):
         return edges(oracle.response)
     for edge in [getattr(coin, "keep", 1), getattr(coins, "true_threshold", 1)]:
-        found |= {edge - 1, edge, edge + 1}
+        words |= {edge - 1, edge, edge + 1}
     if hasattr(coin, "other"):
-        found |= {coin.keep + coin.other - 1, coin.keep + coin.other}
-    return sorted(word % 2**64 for word in found)
+        words |= {coin.keep + coin.other - 1, coin.keep + coin.other}
+    return sorted(word % 2**64 for word in words)
 
 
 def own_edges(oracle):
@@ -179,9 +179,9 @@ def rows_of(oracle, chance):
 def request_of(fields, oracle, rows):
     """Fingerprints go as text, and are those that likelihoods are asked for."""
     strings = analysis(oracle).domain_size is None
-    made = [[str(value) if strings else value, [*map(str, words)]] for value, words in rows]
-    among = {"among": [value for value, _ in made]} if strings else {}
-    return {"do": "reports", "fields": fields, "rows": made, **among}
+    texts = [[str(value) if strings else value, [*map(str, words)]] for value, words in rows]
+    among = {"among": [value for value, _ in texts]} if strings else {}
+    return {"do": "reports", "fields": fields, "rows": texts, **among}
 
 
 def reports_of(oracle, rows):
@@ -204,36 +204,36 @@ def likelihoods_of(oracle, values, data):
 def test_every_oracle_gives_the_same_reports_and_refuses_the_same_parameters(name):
     chance = random.Random(name)
     every = [fields_of(name, epsilon, chance) for epsilon in epsilons(chance, 60)]
-    kept = [(fields, oracle) for fields in every if (oracle := made(fields))]
+    kept = [(fields, oracle) for fields in every if (oracle := oracle_of(fields))]
     assert len(kept) >= 30
     rows = [rows_of(oracle, chance) for _, oracle in kept]
     asked = [{"do": "oracle", "fields": fields} for fields in every]
     told = [request_of(*each, part) for each, part in zip(kept, rows, strict=True)]
-    found = ask(asked + told)
-    for fields, answer in zip(every, found, strict=False):
-        oracle = made(fields)
+    answers = ask(asked + told)
+    for fields, answer in zip(every, answers, strict=False):
+        oracle = oracle_of(fields)
         assert (answer.get("error") == "ParameterError") == (oracle is None), (fields, answer)
         if oracle is not None:
             left = 2**31 - 1 if isinstance(oracle, StringOracle) else oracle.anonymity
             numbers = (oracle.words, oracle.report_format.bits, float(oracle.eta), left)
-            given = answer["result"]
-            assert (given["words"], given["reportBits"], given["eta"], given["anonymity"]) == numbers, fields
-            assert given["description"] == wire.describe(oracle), fields
-    for (fields, oracle), part, answer in zip(kept, rows, found[len(every) :], strict=True):
+            result = answer["result"]
+            assert (result["words"], result["reportBits"], result["eta"], result["anonymity"]) == numbers, fields
+            assert result["description"] == wire.describe(oracle), fields
+    for (fields, oracle), part, answer in zip(kept, rows, answers[len(every) :], strict=True):
         reports = reports_of(oracle, part)
         assert answer["result"]["batch"] == wire.encode(reports).hex(), fields
         expected = likelihoods_of(oracle, [value for value, _ in part], reports.data)
-        given = np.array(answer["result"]["likelihoods"])
-        scale = expected.max(axis=1, keepdims=True) / given.max(axis=1, keepdims=True)
-        np.testing.assert_allclose(given * scale, expected, rtol=1e-9, err_msg=str(fields))
-        assert ((given == 0) == (expected == 0)).all(), fields
+        result = np.array(answer["result"]["likelihoods"])
+        scale = expected.max(axis=1, keepdims=True) / result.max(axis=1, keepdims=True)
+        np.testing.assert_allclose(result * scale, expected, rtol=1e-9, err_msg=str(fields))
+        assert ((result == 0) == (expected == 0)).all(), fields
 
 
 def test_strings_and_their_fingerprints_are_those_of_python():
     texts = ["a", "", "\0", "é", "e\u0301", "🦊", "\ud800", "a\udc00b", " blank ", "x" * 1024, "x" * 1025, "é" * 512]
     texts += ["é" * 513, "🦊" * 256, "🦊" * 257, "line\nline", "\ufeffmark", "https://example.org/?q=1&r=%20"]
-    found = ask([{"do": "strings", "oracle": {"name": "cms", "epsilon": 1.0}, "texts": texts}])[0]["result"]
-    for text, mark in zip(texts, found, strict=True):
+    answers = ask([{"do": "strings", "oracle": {"name": "cms", "epsilon": 1.0}, "texts": texts}])[0]["result"]
+    for text, mark in zip(texts, answers, strict=True):
         data = utf8(text)
         assert int(mark) == (-1 if data is None else fingerprint(data)), text
 
@@ -251,8 +251,8 @@ def test_large_domains_are_those_of_python(name):
     every = [{**fields, **(treated | {"urappor": treated["urr"]}).get(name, {})} for fields in every]
     for fields, answer in zip(every, ask([{"do": "oracle", "fields": fields} for fields in every]), strict=True):
         oracle = get(name)(**{key: value for key, value in fields.items() if key != "name"})
-        given = answer["result"]
-        assert (given["words"], given["reportBits"], given["anonymity"]) == (
+        result = answer["result"]
+        assert (result["words"], result["reportBits"], result["anonymity"]) == (
             oracle.words,
             oracle.report_format.bits,
             oracle.anonymity,
@@ -272,21 +272,21 @@ def test_what_no_value_gives_is_refused_by_both(name):
     chance = random.Random(name)
     batches = []
     for fields in [fields_of(name, 1.0, chance) for _ in range(40)]:
-        oracle = made({**fields, **({"allow_exposure": True} if "allow_exposure" in fields else {})})
+        oracle = oracle_of({**fields, **({"allow_exposure": True} if "allow_exposure" in fields else {})})
         if oracle is None or oracle.report_format.bits > 400:
             continue
         for _ in range(10):
             bits = chance.getrandbits(oracle.report_format.bits) & chance.choice([-1, 0xFF, 0x3])
             packed = bits.to_bytes(-(-oracle.report_format.bits // 8), "little")
             batches.append(craft({"oracle": wire.describe(oracle)}, [(1, packed)], 1))
-    found = ask([{"do": "decode", "batch": batch.hex()} for batch in batches])
+    answers = ask([{"do": "decode", "batch": batch.hex()} for batch in batches])
     expected = [readable(batch) for batch in batches]
-    assert [answer.get("result") for answer in found] == expected
+    assert [answer.get("result") for answer in answers] == expected
     assert len(expected) >= 100
     if name in ("exponential", "fhr", "fwr", "grouped", "grr", "pgr", "ss", "urappor", "urr", "wave"):
         assert {1, None} == set(expected)
 
 
 def test_more_values_than_a_participant_takes_are_refused():
-    found = ask([{"do": "oracle", "fields": {"name": "grr", "epsilon": 1.0, "domain_size": (1 << 20) + 1}}])
-    assert found[0]["error"] == "ParameterError"
+    answers = ask([{"do": "oracle", "fields": {"name": "grr", "epsilon": 1.0, "domain_size": (1 << 20) + 1}}])
+    assert answers[0]["error"] == "ParameterError"

@@ -70,7 +70,7 @@ def test_a_search_is_answered_in_one_of_its_rounds_only():
     assert list(in_javascript(told)) == expected
     assert "one round only" in expected[1]
     versions = ask([{"do": "version", "survey": survey.canonical} for survey in (first, later)])
-    assert [found["result"] for found in versions] == [first.version, later.version]
+    assert [answer["result"] for answer in versions] == [first.version, later.version]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,7 +89,7 @@ def test_answers_that_a_survey_lacks_and_labels_that_a_program_expects(seed):
         expected, otherwise = chance.choice([None, *sets]), chance.choice([None, "a", "other", "nothing", ""])
         program = {"labels": expected, "otherwise": otherwise}
         label = chance.choice(["a", "d", "z", "", "e\u0301", "\0", "x" * 1025])
-        program = {name: given for name, given in program.items() if given is not None}
+        program = {name: field for name, field in program.items() if field is not None}
         asked.append({"survey": survey, "label": label, "url": chance.choice(URLS), "program": program})
     agrees = seed % 2 > 0
     result = ask([{"do": "sequence", "asked": asked, "agrees": agrees, "counted": True}])[0]["result"]

@@ -27,9 +27,9 @@ def example(url):
 
 @pytest.fixture(scope="module")
 def collector(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    made.stop()
+    server = Server(tmp_path_factory.mktemp("collector"))
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +66,8 @@ def test_in_a_browser_as_a_bundler_makes_it(collector, package, tmp_path):
     """
     with site(tmp_path) as origin, chromium() as browser:
         survey = collector.publish(specification(minimum=1, origins=[origin], oracle={"name": "grr", "epsilon": 2.0}))
-        given = json.dumps([example(collector.url), str(package), str(tmp_path / "main.js")])
-        command = [node(), "--input-type=module", "--eval", bundle, given]
+        request = json.dumps([example(collector.url), str(package), str(tmp_path / "main.js")])
+        command = [node(), "--input-type=module", "--eval", bundle, request]
         subprocess.run(command, cwd=package, check=True, timeout=120)
         assert "node:fs" not in (tmp_path / "main.js").read_text()
         with Visitor(browser, origin, collector.url) as visitor:

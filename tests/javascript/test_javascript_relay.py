@@ -20,23 +20,23 @@ LABELS = [f"label number {number:03}" * (1 + number % 3) for number in range(300
 
 @pytest.fixture(params=STORES)
 def collector(request, tmp_path):
-    made = Server(tmp_path, ohttp="true", log_senders="true", **stored_in(request.param))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, ohttp="true", log_senders="true", **stored_in(request.param))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.fixture
 def alone(tmp_path):
-    made = Server(tmp_path, ohttp="true", log_senders="true")
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, ohttp="true", log_senders="true")
+    yield server
+    assert server.stop() == 0
 
 
 def told(url, name, labels, address=None):
     """Have people answer, one after the other; return what became of each."""
-    given = {"url": url, "name": name, "people": [{"label": label} for label in labels], "relay": address}
+    request = {"url": url, "name": name, "people": [{"label": label} for label in labels], "relay": address}
     command = [node(), str(HERE / "javascript_people.mjs")]
-    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -79,9 +79,9 @@ def test_the_tally_is_that_of_what_was_sent(collector):
     survey = collector.publish(specification(minimum=1, oblivious=True))
     labels = np.random.default_rng(6).choice(survey.labels, 40).tolist()
     with relay(collector.url) as address:
-        found = told(collector.url, survey.name, labels, address)
-    assert {(one["state"], one["left"]) for one in found} == {("sent", 0)}  # each was sent twice
-    reports = [wire.decode(bytes.fromhex(one["batch"]), survey.oracle, survey.version) for one in found]
+        answers = told(collector.url, survey.name, labels, address)
+    assert {(one["state"], one["left"]) for one in answers} == {("sent", 0)}  # each was sent twice
+    reports = [wire.decode(bytes.fromhex(one["batch"]), survey.oracle, survey.version) for one in answers]
     with Client(collector.url, collector.token) as client:
         assert client.tally(survey) == survey.oracle.tally(np.concatenate([one.data for one in reports]))
     inside = [line for line in collector.logged if line.get("route") == "/v1/versions/{id}/reports"]

@@ -189,10 +189,12 @@ def test_canonical_json_is_that_of_python():
     chance = random.Random(3)
     numbers = [0, 1, 1.0, 0.1, 1e-6, 1e-7, 1e20, 1e21, 1.5e300, 5e-324, 123456789.125, 2**53]
     numbers += [chance.uniform(0, 1) * 10.0 ** chance.randrange(-320, 300) for _ in range(500)]
-    things = [{"n": number} for number in numbers]
-    things += [{"b": [1, None, True], "a": {"z": "é", "y": '\x00\x1f"\\/\u2028\U0001f98a'}}, [], {}, "text"]
-    for thing, answer in zip(things, ask([{"do": "canonical", "thing": thing} for thing in things]), strict=True):
-        assert answer["result"].encode() == canonical_json.dumps(thing), thing
+    documents = [{"n": number} for number in numbers]
+    documents += [{"b": [1, None, True], "a": {"z": "é", "y": '\x00\x1f"\\/\u2028\U0001f98a'}}, [], {}, "text"]
+    for document, answer in zip(
+        documents, ask([{"do": "canonical", "document": document} for document in documents]), strict=True
+    ):
+        assert answer["result"].encode() == canonical_json.dumps(document), document
 
 
 @pytest.mark.parametrize(
@@ -259,10 +261,10 @@ def test_a_card_says_what_the_card_of_python_says():
         except FldpError:
             continue
     assert len(chosen) > 300
-    found = ask([{"do": "card", "fields": fields} for fields, _ in chosen])
-    for (fields, oracle), answer in zip(chosen, found, strict=True):
+    answers = ask([{"do": "card", "fields": fields} for fields, _ in chosen])
+    for (fields, oracle), answer in zip(chosen, answers, strict=True):
         blank = Card(oracle, None, 1, None, oracle.anonymity, values_left(oracle, 1), None, None, ())
-        given = answer["result"]
-        assert given["certain"] == list(card_text._certain(blank)), fields
-        assert given["numbers"] == list(card_text._numbers(blank)), fields
-        assert given["meanLeft"] == pytest.approx(float(blank.left[1]), rel=1e-12)
+        result = answer["result"]
+        assert result["certain"] == list(card_text._certain(blank)), fields
+        assert result["numbers"] == list(card_text._numbers(blank)), fields
+        assert result["meanLeft"] == pytest.approx(float(blank.left[1]), rel=1e-12)

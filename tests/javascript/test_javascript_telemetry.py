@@ -45,8 +45,8 @@ def test_the_page_of_python_shows_what_a_program_in_javascript_keeps(device, tmp
     path, metrics = tmp_path / "view.json", exported(only("sync"), "")
     device.said("clear", at("2026-01-10"))
     for day in ("2026-01-10", "2026-02-10", "2026-02-20"):
-        given = {"metrics": metrics, "records": [("sync", True)], "status": 200}
-        shown = device.said("run", at(day), **given)["view"]
+        program = {"metrics": metrics, "records": [("sync", True)], "status": 200}
+        shown = device.said("run", at(day), **program)["view"]
     path.write_text(json.dumps(shown))
     text = page(read_view(path))
     assert "Telemetry of paint" in text
@@ -119,10 +119,10 @@ def test_the_same_values_become_the_same_aggregates_and_the_same_label(device, m
     for name, held in expected.items():
         if any(math.isnan(amount) for amount in held.values()):  # of both infinities: Python stores nothing then
             continue
-        found = view["values"][name]
-        assert found["would_report"] == outcome(metrics.metrics[name], held)
+        shown = view["values"][name]
+        assert shown["would_report"] == outcome(metrics.metrics[name], held)
         finite = {key: max(-1.7976931348623157e308, min(1.7976931348623157e308, held[key])) for key in held}
-        assert found["kept"] == pytest.approx(finite)
+        assert shown["kept"] == pytest.approx(finite)
 
 
 class Twin:
@@ -136,8 +136,8 @@ class Twin:
         return install(self.folder, self.metrics, moment, mode=self.mode)
 
     def run(self, moment, *, records=(), status=0, choose=None):
-        given = {"records": records, "status": status, "choose": choose}
-        there = self.device.said("run", moment, metrics=self.exported, **given)
+        program = {"records": records, "status": status, "choose": choose}
+        there = self.device.said("run", moment, metrics=self.exported, **program)
         self._follow(there["state"], moment, status)
         agent = self._worked(moment)
         if choose:
@@ -197,8 +197,8 @@ class Twin:
         ]
         assert [len(report["body"]) for report in state["reports"]] == [2 * len(report.body) for report in own]
         rows = (there["ledger"] or {"answers": []})["answers"]
-        found = [(row["name"], row["epoch"], row["epsilon"], row["renews"], row["day"]) for row in rows]
-        assert found == [(c.name, c.epoch, float(c.cost.epsilon), c.renews, c.day) for c in charges(agent)]
+        entries = [(row["name"], row["epoch"], row["epsilon"], row["renews"], row["day"]) for row in rows]
+        assert entries == [(c.name, c.epoch, float(c.cost.epsilon), c.renews, c.day) for c in charges(agent)]
         view = view_data(self.metrics, self.mode, agent._places, moment)
         for key in ("app", "mode", "collector", "relay", "period", "metrics", "spent", "next", "silent"):
             assert there["view"][key] == view[key], key

@@ -118,10 +118,10 @@ def test_where_the_environment_says_no_nothing_is_stored_or_sent(collector, pack
 def test_the_collector_estimates_what_installs_in_javascript_have(collector):
     """150 installs for two months of reports; the interval misses by chance once in 100,000 runs."""
     metrics = only("sync", app="many", collector=collector.url)
-    given = published(collector, metrics)
+    published_metrics = published(collector, metrics)
     labels = ["yes"] * 100 + ["no"] * 35 + ["unset"] * 15
     months = json.dumps(["2026-01", "2026-02", "2026-03"])
-    command = [node(), str(HERE / "telemetry_installs.mjs"), json.dumps(given), months]
+    command = [node(), str(HERE / "telemetry_installs.mjs"), json.dumps(published_metrics), months]
     people = json.dumps([{"sync": label} for label in labels])
     done = subprocess.run(command, input=people, capture_output=True, text=True, check=True, timeout=600)
     installs = json.loads(done.stdout)

@@ -92,9 +92,9 @@ def test_p_values_are_exact(law):
     """The tail of a value that nobody holds, against all sums of 30 scores."""
     sums, chances = all_sums(law.other, 30)
     exact = np.array([chances[sums >= each - 1e-9].sum() for each in sums])
-    found = Observed.of(law, sums, 30.0, 30).p_values(np.ones(len(sums)))
+    p_values = Observed.of(law, sums, 30.0, 30).p_values(np.ones(len(sums)))
     checked = exact < 0.15
-    assert found[checked] == pytest.approx(exact[checked], rel=1e-6, abs=1e-15)
+    assert p_values[checked] == pytest.approx(exact[checked], rel=1e-6, abs=1e-15)
 
 
 def test_many_values_are_interpolated():

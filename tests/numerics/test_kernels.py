@@ -53,13 +53,13 @@ def test_hashes_of_two_values_are_independent():
 def test_transform_is_exact(bits):
     size = 1 << bits
     vector = np.random.default_rng(bits).integers(-(10**9), 10**9, size)
-    found = walsh_hadamard(vector)
+    transformed = walsh_hadamard(vector)
     rows = np.arange(size) if size <= 512 else np.array([0, 1, 5, size // 2, size - 1])
     for row in rows.tolist():
         signs = 1 - 2 * np.array([(row & j).bit_count() & 1 for j in range(size)])
-        assert found[row] == signs @ vector
-    assert np.array_equal(walsh_hadamard(found), size * vector)
-    assert np.array_equal(walsh_hadamard(vector, load_numba=False), found)
+        assert transformed[row] == signs @ vector
+    assert np.array_equal(walsh_hadamard(transformed), size * vector)
+    assert np.array_equal(walsh_hadamard(vector, load_numba=False), transformed)
 
 
 @pytest.mark.parametrize("load_numba", [True, False])

@@ -47,11 +47,11 @@ def test_a_message_that_is_cut_off_never_gains_content(message):
     whole = message.encode()
     for size in range(len(whole)):
         try:
-            found = type(message).decode(whole[:size])
+            decoded = type(message).decode(whole[:size])
         except MessageError:
             continue
-        assert found.content in (b"", message.content)
-        assert found.headers in ((), message.headers)
+        assert decoded.content in (b"", message.content)
+        assert decoded.headers in ((), message.headers)
 
 
 @pytest.mark.parametrize(

@@ -54,12 +54,12 @@ def test_nobody_outside_of_the_room_tells_oracles_apart_by_class():
     names()  # loads all of them
     known = classes()
     assert {"FrequencyOracle", "StringOracle", "Listed", "Grouped", "HRR"} <= known
-    found = {
+    members = {
         str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*.py")
         if path.relative_to(SOURCE).parts[0] != "oracles" and dispatches(path.read_text(), known)
     }
-    assert found == set()
+    assert members == set()
 
 
 ASKED = (

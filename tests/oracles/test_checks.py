@@ -34,8 +34,13 @@ def test_the_oracles_the_defects_were_planted_in_pass():
 
 def test_the_leak_by_order_in_the_papers_message():
     """Section 2 of the design: epsilon 0, eta 1/4, delta 3/4, whatever the coin."""
-    found = fldp.verify(defects.TruePositionFirst(1.0, 7))
-    assert (found.ratio, found.eta, found.delta, found.holds) == (1, Fraction(1, 4), Fraction(3, 4), False)
+    verification = fldp.verify(defects.TruePositionFirst(1.0, 7))
+    assert (verification.ratio, verification.eta, verification.delta, verification.holds) == (
+        1,
+        Fraction(1, 4),
+        Fraction(3, 4),
+        False,
+    )
 
 
 def test_an_oracle_of_ones_own_is_registered_without_forking():

@@ -105,7 +105,7 @@ def test_the_blanket_is_that_of_the_enumerated_law(oracle):
     classes = [blanket_of_law(laws, *pair) for pair in pairs]
     told = {(round(float(c.own), 9), round(float(c.other), 9)): float(c.mass) for c in blanket.classes if c.mass}
     apart = {key: mass for key, mass in told.items() if key[0] != key[1]}
-    worst = max(classes, key=lambda found: sum(mass for key, mass in found.items() if key[0] != key[1]))
+    worst = max(classes, key=lambda masses: sum(mass for key, mass in masses.items() if key[0] != key[1]))
     assert {key: worst[key] for key in apart} == pytest.approx(apart, rel=1e-9)
     gamma = sum(worst.values())
     assert float(blanket.gamma) <= gamma * (1 + 1e-12)
@@ -178,9 +178,11 @@ TABLE = [  # (oracle, people, epsilon of the crowd), delta 1e-6, and 1e-9 at 10^
 
 @pytest.mark.parametrize(("oracle", "n", "epsilon"), TABLE)
 def test_the_table_of_crowds(oracle, n, epsilon):
-    found = fldp.shuffled(oracle, n, delta=1e-6 if n < 10**9 else 1e-9, honest=1).epsilon
+    shuffled_epsilon = fldp.shuffled(oracle, n, delta=1e-6 if n < 10**9 else 1e-9, honest=1).epsilon
     digits = len(f"{epsilon:g}".replace(".", "").lstrip("0").partition("e")[0])
-    assert found == pytest.approx(epsilon, abs=0.51 * 10 ** (math.floor(math.log10(epsilon)) - digits + 1), rel=0.01)
+    assert shuffled_epsilon == pytest.approx(
+        epsilon, abs=0.51 * 10 ** (math.floor(math.log10(epsilon)) - digits + 1), rel=0.01
+    )
 
 
 PEOPLE = st.integers(3, 24).map(lambda power: int(10 ** (power / 3)))
@@ -191,12 +193,12 @@ PEOPLE = st.integers(3, 24).map(lambda power: int(10 ** (power / 3)))
 @pytest.mark.long
 def test_more_people_less_epsilon_and_more_delta_never_tell_more(family, epsilon, n, power):
     oracle, delta = family(epsilon, 20), 10**power
-    found = fldp.shuffled(oracle, n, delta=delta, honest=1).epsilon
+    shuffled_epsilon = fldp.shuffled(oracle, n, delta=delta, honest=1).epsilon
     slack = 1.002
-    assert 0 < found <= epsilon
-    assert fldp.shuffled(oracle, 3 * n, delta=delta, honest=1).epsilon <= found * slack
-    assert fldp.shuffled(oracle, n, delta=3 * delta, honest=1).epsilon <= found * slack
-    assert fldp.shuffled(family(epsilon * 0.9, 20), n, delta=delta, honest=1).epsilon <= found * slack
+    assert 0 < shuffled_epsilon <= epsilon
+    assert fldp.shuffled(oracle, 3 * n, delta=delta, honest=1).epsilon <= shuffled_epsilon * slack
+    assert fldp.shuffled(oracle, n, delta=3 * delta, honest=1).epsilon <= shuffled_epsilon * slack
+    assert fldp.shuffled(family(epsilon * 0.9, 20), n, delta=delta, honest=1).epsilon <= shuffled_epsilon * slack
 
 
 def test_honest_people_count_and_nobody_else():
@@ -224,15 +226,15 @@ def test_with_eta_below_one_a_crowd_adds_nothing(oracle):
 def test_the_sentences():
     assert "with probability 0.75 that yours differs" in stands_out(fldp.FWR(1.0, 64, 0.25))
     assert "for certain that yours differs" in stands_out(fldp.Grouped(1.0, base="hrr", groups=[3, 4]))
-    made = as_text(fldp.card(fldp.OUE(1.0, 10), users=1_000_000, rng=1), width=400)
+    text = as_text(fldp.card(fldp.OUE(1.0, 10), users=1_000_000, rng=1), width=400)
     assert (
         "For somebody who sees only published totals of at least 1,000,000 answers, of which at least half were given "
-        "honestly: epsilon 0.0041, delta 2e-7. For the collector itself: epsilon 1." in made
+        "honestly: epsilon 0.0041, delta 2e-7. For the collector itself: epsilon 1." in text
     )
-    assert "can subtract two looks" in made
-    made = as_text(fldp.card(fldp.FHR(1.0, 10), users=1_000_000, rng=1), width=400)
-    assert "Being one of many adds nothing" in made
-    assert "published totals of" not in made
+    assert "can subtract two looks" in text
+    text = as_text(fldp.card(fldp.FHR(1.0, 10), users=1_000_000, rng=1), width=400)
+    assert "Being one of many adds nothing" in text
+    assert "published totals of" not in text
 
 
 @pytest.mark.parametrize(

@@ -61,14 +61,14 @@ def test_the_rest_is_drawn_and_keeps_its_law():
     assert len({int(report["seed"]) for report in reports}) == 1
     law = analysis(oracle).law(3, int(reports[0]["seed"]))
     for symbol, share in law.items():
-        found = sum(int(report["symbol"]) == symbol for report in reports)
-        assert abs(found - 4000 * share) < 4.9 * float(4000 * share * (1 - share)) ** 0.5
+        count = sum(int(report["symbol"]) == symbol for report in reports)
+        assert abs(count - 4000 * share) < 4.9 * float(4000 * share * (1 - share)) ** 0.5
 
 
 def test_epsilon_holds_for_every_public_part_where_it_may_be_derived():
     """What is refused with an eta below 1: there the masks choose what is leaked, and some tell two values apart."""
-    assert isinstance(found := verify(fldp.FWR(1.0, 8)), Verification)
-    assert found.eta == 1
+    assert isinstance(verification := verify(fldp.FWR(1.0, 8)), Verification)
+    assert verification.eta == 1
     leaking = fldp.FWR(1.0, 8, 0.5)
     told_apart = {
         masks

@@ -16,13 +16,13 @@ from fldp.oracles.kit import analysis
 @pytest.mark.parametrize("size", range(2, 9))
 def test_privacy_is_exactly_what_is_declared(leaks, bits, size):
     oracle = fldp.FWR(1.0, size, Fraction(1, 2**leaks), bits, allow_exposure=True)
-    found = fldp.verify(oracle)
-    assert found.holds
-    assert found.epsilon == 1.0
-    assert found.eta == found.eta_mass == Fraction(1, 2**leaks)
-    assert found.delta == 1 - Fraction(1, 2**leaks)
+    verification = fldp.verify(oracle)
+    assert verification.holds
+    assert verification.epsilon == 1.0
+    assert verification.eta == verification.eta_mass == Fraction(1, 2**leaks)
+    assert verification.delta == 1 - Fraction(1, 2**leaks)
     if fwr_items.bits_of(size) * leaks <= 8:
-        assert found.anonymity >= oracle.anonymity
+        assert verification.anonymity >= oracle.anonymity
 
 
 def least(domain_size, seed):
@@ -36,10 +36,10 @@ def least(domain_size, seed):
 
 @pytest.mark.parametrize("domain_size", [d for d in range(3, 256) if d & (d - 1)])
 def test_the_table_holds_the_best_of_256_seeds(domain_size):
-    found = [least(domain_size, seed) for seed in range(256)]
-    assert fwr_items._SEEDS[domain_size - 2] == int(np.argmax(found))
-    assert fwr_items.anonymity(domain_size, 1) == max(found)
-    assert domain_size < 64 or max(found) >= 0.4 * domain_size
+    smallest = [least(domain_size, seed) for seed in range(256)]
+    assert fwr_items._SEEDS[domain_size - 2] == int(np.argmax(smallest))
+    assert fwr_items.anonymity(domain_size, 1) == max(smallest)
+    assert domain_size < 64 or max(smallest) >= 0.4 * domain_size
 
 
 @pytest.mark.parametrize("domain_size", [*range(256, 3000, 37), 257, 513, 1023, 1025, 4097, 65_537, 2**20 + 1])
@@ -53,11 +53,11 @@ def test_the_bound_for_two_parities(domain_size):
     items = fwr_items.scatter(np.arange(domain_size), domain_size).tolist()
     rows = 1 << fwr_items.bits_of(domain_size)
     odd = np.array([[(mask & item).bit_count() & 1 for item in items] for mask in range(rows)])
-    found = domain_size
+    smallest = domain_size
     for one, two in combinations(range(rows), 2):
         cells = np.bincount(2 * odd[one] + odd[two], minlength=4)
-        found = min(found, int(cells[cells > 0].min()))
-    assert 1 <= fwr_items.anonymity(domain_size, 2) <= found
+        smallest = min(smallest, int(cells[cells > 0].min()))
+    assert 1 <= fwr_items.anonymity(domain_size, 2) <= smallest
 
 
 def test_exposure_has_to_be_asked_for():
@@ -127,8 +127,8 @@ def test_estimates_of_different_values_are_uncorrelated():
     counts = np.array([60, 20, 10, 5, 5, 0, 0, 0])
     values = np.tile(np.repeat(np.arange(8), counts), runs)
     reports = oracle.privatize(values, rng=4)
-    found = np.array([oracle.estimate(oracle.tally(reports[k * 100 : (k + 1) * 100])).counts for k in range(runs)])
-    correlation = np.corrcoef(found.T) - np.eye(8)
+    estimates = np.array([oracle.estimate(oracle.tally(reports[k * 100 : (k + 1) * 100])).counts for k in range(runs)])
+    correlation = np.corrcoef(estimates.T) - np.eye(8)
     assert np.abs(correlation).max() < 6 / np.sqrt(runs)
 
 

@@ -52,24 +52,24 @@ def test_both_ways_to_simulate_agree():
     reports = oracle.privatize(np.tile(values_of(counts), 400), rng=3)
     told = [oracle.estimate(reports[k : k + 300]).counts for k in range(0, len(reports), 300)]
     variance = oracle.variance(300, counts)
-    for found in (np.array(drawn), np.array(told)):
-        assert (np.abs(found.mean(axis=0) - counts) < 6 * np.sqrt(variance / 400)).all()
-        assert (np.abs(found.var(axis=0) / variance - 1) < 6 * np.sqrt(2 / 400)).all()
+    for estimates in (np.array(drawn), np.array(told)):
+        assert (np.abs(estimates.mean(axis=0) - counts) < 6 * np.sqrt(variance / 400)).all()
+        assert (np.abs(estimates.var(axis=0) / variance - 1) < 6 * np.sqrt(2 / 400)).all()
 
 
 def test_post_processing_keeps_the_totals():
     oracle = grouped()
     estimate = oracle.estimate(oracle.privatize([0] * 100 + [44] * 50))
     for method in ("norm-sub", "simplex"):
-        made = fldp.postprocess(estimate, method)
-        assert [made.counts[run].sum() for run in oracle.estimator.runs] == pytest.approx([100, 0, 50])
+        repaired = fldp.postprocess(estimate, method)
+        assert [repaired.counts[run].sum() for run in oracle.estimator.runs] == pytest.approx([100, 0, 50])
 
 
 def test_it_is_weak_and_says_so():
-    found = fldp.verify(grouped("grr", (3, 4)))
-    assert (found.eta, found.eta_mass, found.delta, found.anonymity) == (0, 0, 1, 3)
-    assert found.holds
-    assert found.epsilon <= 1
+    verification = fldp.verify(grouped("grr", (3, 4)))
+    assert (verification.eta, verification.eta_mass, verification.delta, verification.anonymity) == (0, 0, 1, 3)
+    assert verification.holds
+    assert verification.epsilon <= 1
     assert exposure(grouped()).startswith("Weak FLDP, eta 0: some values share no report")
     assert grouped().eta == Fraction(0)
 

@@ -41,8 +41,8 @@ def test_the_papers_items_pin_values_at_powers_of_two():
 
 @pytest.mark.parametrize(("size", "items"), [(2, "spread"), (2, "paper"), (4, "paper"), (1024, "paper")])
 def test_exposure_has_to_be_asked_for(size, items):
-    given = f"domain_size={size}" + ", items='paper'" * (items == "paper")
-    rule = f"^FHR: with {given} a single report can reveal the value; pass allow_exposure=True to accept that$"
+    parameters = f"domain_size={size}" + ", items='paper'" * (items == "paper")
+    rule = f"^FHR: with {parameters} a single report can reveal the value; pass allow_exposure=True to accept that$"
     with pytest.raises(fldp.ParameterError, match=rule):
         fldp.FHR(1.0, size, items=items)
     oracle = fldp.FHR(1.0, size, items=items, allow_exposure=True)

@@ -58,9 +58,9 @@ def test_a_report_has_the_law_of_fwr(bits, permanent):
     assert oracle.variance(1, 0) == pytest.approx(plain.variance(1, 0), rel=1e-12)
     masks = [(0,) * bits, (1, 6, 3)[:bits], (7, 7, 2)[:bits]]
     for value, public in product(range(8), masks):
-        found, like = analysis(oracle).law(value, public), analysis(plain).law(value, public)
-        assert found.keys() == like.keys()
-        assert max(abs(found[outcome] - like[outcome]) for outcome in found) < Fraction(1, 2**60)
+        law, like = analysis(oracle).law(value, public), analysis(plain).law(value, public)
+        assert law.keys() == like.keys()
+        assert max(abs(law[outcome] - like[outcome]) for outcome in law) < Fraction(1, 2**60)
 
 
 def told(oracle, symbols):
@@ -239,10 +239,10 @@ def test_the_two_stages_are_privatize(bits):
     words = fldp.Stream(4).words(50 * oracle.words).reshape(50, oracle.words)
     kept = oracle.basis_format.empty(50)
     oracle._keep(np.ascontiguousarray(words[:, : oracle.keep_words]), kept)
-    made = oracle.report_format.empty(50)
-    oracle._respond(kept, values, np.ascontiguousarray(words[:, oracle.keep_words :]), made)
-    assert (made == oracle.privatize(values, rng=4).data).all()
-    assert [oracle.report_format.outcome(row) for row in made] == naive.privatize(oracle, values, words.reshape(-1))
+    reports = oracle.report_format.empty(50)
+    oracle._respond(kept, values, np.ascontiguousarray(words[:, oracle.keep_words :]), reports)
+    assert (reports == oracle.privatize(values, rng=4).data).all()
+    assert [oracle.report_format.outcome(row) for row in reports] == naive.privatize(oracle, values, words.reshape(-1))
     mine = oracle.keep(50, rng=5)
     days = [oracle.respond(mine, values, rng=day) for day in (6, 7)]
     assert days[0] != days[1]
@@ -268,9 +268,9 @@ def test_one_person_without_numpy_keeps_and_reports_the_same(bits, size):
         oracle._keep(row[None, : oracle.keep_words].copy(), kept)
         assert fldp.oracles.flexible.lwr.Bases(oracle, kept).to_bytes() == basis
         report = response.following(basis)(size // 2)
-        made = oracle.report_format.empty(1)
-        oracle._respond(oracle.basis(basis).data, np.array([size // 2]), row[None, -1:].copy(), made)
-        assert report == made[0].item()
+        reports = oracle.report_format.empty(1)
+        oracle._respond(oracle.basis(basis).data, np.array([size // 2]), row[None, -1:].copy(), reports)
+        assert report == reports[0].item()
 
 
 def test_what_is_kept_depends_on_no_value():
@@ -369,9 +369,9 @@ def test_the_same_people_every_day_are_not_accused():
     oracle = fldp.LWR(0.5, 8, 1.0)
     kept, held = oracle.keep(200, rng=1), np.arange(200) % 8
     days = fldp.Reports.concatenate([oracle.respond(kept, held, rng=day) for day in range(60)])
-    found = fldp.integrity(days)
-    assert found.passed
-    assert any("people keep theirs" in each for each in found.blind)
+    findings = fldp.integrity(days)
+    assert findings.passed
+    assert any("people keep theirs" in each for each in findings.blind)
     fakes = np.zeros(12_000, oracle.report_format.dtype)
     assert not fldp.integrity(fldp.Reports(oracle, fakes)).passed
 
@@ -455,5 +455,5 @@ def test_the_responder_is_audited_over_eight_days(tmp_path, forgets):
         rows = [report for value in values for report in history(survey.labels[value])]
         return survey.oracle._answered(*rows).data.reshape(len(values), 8)
 
-    found = audit_histories(survey.oracle, client=client, values=[0, 1], samples=20_000, confidence=0.9999, rng=1)
-    assert found.holds is not forgets
+    result = audit_histories(survey.oracle, client=client, values=[0, 1], samples=20_000, confidence=0.9999, rng=1)
+    assert result.holds is not forgets

@@ -42,13 +42,13 @@ def test_em_climbs_the_likelihood():
                              for x in range(16)]) / len(reports)  # fmt: skip
         return np.log(1 + (coefficients * spectrum[positions.astype(np.int64)]).sum(axis=1)).sum()
 
-    start, found = np.full(16, len(reports) / 16), []
+    start, fits = np.full(16, len(reports) / 16), []
     for steps in (1, 2, 5, 20, 100):
         counts, _ = maximum_likelihood(oracle.estimator, reports, start, most=steps, tolerance=0)
         assert counts.min() >= 0
         assert counts.sum() == pytest.approx(len(reports))
-        found.append(likelihood(counts))
-    assert found == sorted(found)
+        fits.append(likelihood(counts))
+    assert fits == sorted(fits)
 
 
 @pytest.mark.long
@@ -58,17 +58,17 @@ def test_em_ends_at_the_maximum():
     truth = np.bincount(np.minimum(zipf()[:20_000], 199), minlength=200)
     reports = oracle.privatize(np.repeat(np.arange(200), truth), rng=3)
     steps = []
-    made = em.estimate_by("em", oracle.estimator, reports, {}, steps.append)
-    assert made.convergence.converged
-    assert made.convergence.iterations == len(steps)
-    assert 0 <= made.convergence.change <= 1
-    assert (made.method, made.biased, made.original.biased) == ("em", True, False)
+    estimate = em.estimate_by("em", oracle.estimator, reports, {}, steps.append)
+    assert estimate.convergence.converged
+    assert estimate.convergence.iterations == len(steps)
+    assert 0 <= estimate.convergence.change <= 1
+    assert (estimate.method, estimate.biased, estimate.original.biased) == ("em", True, False)
     walsh, shares = oracle.estimator, np.full(200, 1 / 200)
     for _ in range(100):
         shares = em._climb(walsh, reports, shares).step
-    at = [em._climb(walsh, reports, each) for each in (made.counts / 20_000, shares)]
-    assert at[0].likely >= at[1].likely - made.convergence.change
-    start = em._climb(walsh, reports, fldp.postprocess(made.original, "norm-sub").counts / 20_000)
+    at = [em._climb(walsh, reports, each) for each in (estimate.counts / 20_000, shares)]
+    assert at[0].likely >= at[1].likely - estimate.convergence.change
+    start = em._climb(walsh, reports, fldp.postprocess(estimate.original, "norm-sub").counts / 20_000)
     assert at[0].likely > start.likely, "norm-sub is not the maximum"
     assert em.point_gap(start, 20_000) > 1
 
@@ -82,9 +82,9 @@ def test_adaptive_weights_help_frequent_values():
     errors = {"linear": [], "adaptive": []}
     for k in range(400):
         tally = oracle.tally(reports[1000 * k : 1000 * (k + 1)])
-        for method, found in errors.items():
-            found.append(oracle.estimate(tally, method=method).counts[3] - 800)
-    linear, adaptive = (np.mean(np.square(found)) for found in errors.values())
+        for method, measured in errors.items():
+            measured.append(oracle.estimate(tally, method=method).counts[3] - 800)
+    linear, adaptive = (np.mean(np.square(errors_by_run)) for errors_by_run in errors.values())
     assert adaptive < 0.8 * linear
 
 

@@ -40,9 +40,9 @@ def test_coins_never_exceed_either_epsilon(epsilon, times, hashes, p):
     ratio = (q_star / p_star * (1 - p_star) / (1 - q_star)) ** hashes
     lasting_ratio = ((1 - f) / f) ** (2 * hashes)
     assert (coins.ratio, coins.lasting_ratio) == (ratio, lasting_ratio)
-    for found, declared in ((ratio, epsilon), (lasting_ratio, lasting)):
-        assert found <= naive.exp_floor.__wrapped__(declared)
-        assert found - 1 >= (1 - LOSS) * (exp_lower(declared) - 1)
+    for computed, declared in ((ratio, epsilon), (lasting_ratio, lasting)):
+        assert computed <= naive.exp_floor.__wrapped__(declared)
+        assert computed - 1 >= (1 - LOSS) * (exp_lower(declared) - 1)
     assert (coins.planes, coins.flip, coins.zero, coins.one) == naive.stage_coins(epsilon, lasting, hashes, p)
 
 
@@ -101,33 +101,33 @@ def test_the_published_order_of_p_and_q():
 def response_law(oracle, kept):
     """The law of a report given the bits that are kept, from the realised p and q alone."""
     p, q = oracle.coins.p, oracle.coins.q
-    made = {}
+    law = {}
     for bits in product((0, 1), repeat=oracle.bits):
         share = Fraction(1)
         for place, bit in enumerate(bits):
             one = q if kept >> place & 1 else p
             share *= one if bit else 1 - one
-        made[sum(bit << place for place, bit in enumerate(bits))] = share
-    return made
+        law[sum(bit << place for place, bit in enumerate(bits))] = share
+    return law
 
 
 @pytest.mark.parametrize("hashes", [1, 2, 3])
 def test_the_law_of_a_report_is_that_of_both_stages(hashes):
     oracle = fldp.RAPPOR(1.0, 2.5, bits=4, hashes=hashes, cohorts=2)
     for mark, cohort in product((3, 4), range(2)):
-        found = dict.fromkeys(range(16), Fraction(0))
+        law = dict.fromkeys(range(16), Fraction(0))
         for kept, share in analysis(oracle).keep_law(mark, cohort).items():
             for report, part in response_law(oracle, kept).items():
-                found[report] += share * part
-        assert found == analysis(oracle).law(mark, cohort)
-        assert sum(found.values()) == 1
+                law[report] += share * part
+        assert law == analysis(oracle).law(mark, cohort)
+        assert sum(law.values()) == 1
 
 
 @pytest.mark.parametrize("hashes", [1, 2, 3])
 def test_both_epsilons_by_enumeration(hashes):
     """Over many pairs, whose filters share bits or set fewer: never above the bound, which disjoint filters attain."""
     oracle = fldp.RAPPOR(1.0, 2.5, bits=7, hashes=hashes, cohorts=1)
-    coins, found = oracle.coins, set()
+    coins, seen = oracle.coins, set()
     assert coins.ratio <= exp_lower(1.0)
     assert coins.lasting_ratio <= exp_lower(2.5)
     sets = {mark: analysis(oracle)._sets(mark)[0] for mark in range(14)}
@@ -139,8 +139,8 @@ def test_both_epsilons_by_enumeration(hashes):
             ratio = max(law[bits] / other[bits] for bits in law)
             assert ratio <= most
             assert (ratio == most) == (different == 2 * hashes)
-        found.add(different)
-    assert found >= {0, 2 * hashes}
+        seen.add(different)
+    assert seen >= {0, 2 * hashes}
 
 
 def test_debiased_bits_are_unbiased_exactly():
@@ -173,11 +173,11 @@ def test_the_two_stages_are_privatize():
     drawn = fldp.Stream(4).words(50 * oracle.words).reshape(50, oracle.words)
     kept = np.empty((50, *oracle.report_format.shape), np.uint8)
     oracle._keep(analysis(oracle).as_values(words), drawn[:, : oracle.keep_words], kept)
-    made = np.empty_like(kept)
-    oracle._respond(kept, drawn[:, oracle.keep_words :], made)
-    assert (made == oracle.privatize(words, rng=4).data).all()
+    reports = np.empty_like(kept)
+    oracle._respond(kept, drawn[:, oracle.keep_words :], reports)
+    assert (reports == oracle.privatize(words, rng=4).data).all()
     naively = naive.privatize(oracle, words, drawn.reshape(-1))
-    assert [oracle.report_format.outcome(row) for row in made] == naively
+    assert [oracle.report_format.outcome(row) for row in reports] == naively
     mine = oracle.keep(words, rng=5)
     for answer in (oracle.respond(mine, rng=6), oracle.respond(mine, rng=7)):
         assert (answer.data[:, :2] == mine.data[:, :2]).all()
@@ -239,12 +239,12 @@ def test_intervals_cover(epsilon, lasting, listed, times, dispersed):
     for seed in range(30):
         oracle = fldp.RAPPOR(epsilon, lasting, bits=32, cohorts=16, hash_seed=seed)
         counts, kept = population(oracle, 4000, 60, seed)
-        found = oracle.estimate(tally_of(oracle, kept, times, seed), candidates=[f"w{k}" for k in listed])
-        low, high = found.interval(0.95).T / times
+        estimate = oracle.estimate(tally_of(oracle, kept, times, seed), candidates=[f"w{k}" for k in listed])
+        low, high = estimate.interval(0.95).T / times
         misses += int(((counts[listed] < low) | (counts[listed] > high)).sum())
-        low, high = np.array(found.rest.interval(0.95)) / times
+        low, high = np.array(estimate.rest.interval(0.95)) / times
         rests += not low <= 4000 - counts[listed].sum() <= high
-        excess.append(found.basis.context["dispersion"])
+        excess.append(estimate.basis.context["dispersion"])
     trials = 30 * len(listed)
     assert abs(misses / trials - 0.05) < 5 * math.sqrt(0.05 * 0.95 / trials)
     assert rests <= 8
@@ -262,11 +262,11 @@ def test_selection_keeps_what_is_frequent_and_names_nothing_else():
     for seed in range(20):
         oracle = fldp.RAPPOR(3.0, 6.0, bits=64, cohorts=8, hash_seed=seed)
         tally = oracle.tally(oracle.privatize(np.repeat(frequent, 2500), rng=seed))
-        found = oracle.estimate(tally, candidates=words, method="select")
-        chosen = {found.labels[k] for k in np.flatnonzero(found.found(0.95))}
+        estimate = oracle.estimate(tally, candidates=words, method="select")
+        chosen = {estimate.labels[k] for k in np.flatnonzero(estimate.found(0.95))}
         named += bool(chosen - set(frequent))
         missed += len(set(frequent) - chosen)
-        excess.append(len(found.counts) - len(frequent))
+        excess.append(len(estimate.counts) - len(frequent))
     assert named <= 6
     assert missed == 0
     assert 5 < np.mean(excess) < 60  # 30 pass by chance in the mean
@@ -287,8 +287,8 @@ def test_selection_edges():
     with pytest.raises(DomainError, match="cannot be told apart"):
         tiny.estimate(tiny.privatize(["a"], rng=1), candidates=["a", "b", "c"])
     nobody = fldp.RAPPOR(1.0, 2.0)
-    found = nobody.estimate(nobody.privatize(["x"] * 20, rng=1), candidates=["a", "b"], method="select")
-    assert len(found.counts) >= 1
+    estimate = nobody.estimate(nobody.privatize(["x"] * 20, rng=1), candidates=["a", "b"], method="select")
+    assert len(estimate.counts) >= 1
 
 
 def test_the_lasso_is_where_no_count_can_be_moved():
@@ -347,9 +347,9 @@ def test_the_shell(tmp_path, monkeypatch):
     oracle = ("--oracle", "rappor", "--epsilon", "4", "--epsilon-permanent", "8", "--bits", "32", "--cohorts", "8")
     shell("privatize", "values.csv", *oracle, "-o", "reports.fldp")
     out, _ = shell("estimate", "reports.fldp", "--candidates", "listed.txt", "--json")
-    found = json.loads(out)
-    assert [row["label"] for row in found["rows"]] == ["a", "b", "c"]
-    assert sum(row["count"] for row in found["rows"]) + found["rest"]["count"] == pytest.approx(900)
+    printed = json.loads(out)
+    assert [row["label"] for row in printed["rows"]] == ["a", "b", "c"]
+    assert sum(row["count"] for row in printed["rows"]) + printed["rest"]["count"] == pytest.approx(900)
     choosing = ("estimate", "reports.fldp", "--candidates", "listed.txt", "--method", "select")
     assert json.loads(shell(*choosing, "--json")[0])["options"] == {"held_out": True}
     assert "None of these candidates: " in shell(*choosing)[0]

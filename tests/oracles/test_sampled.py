@@ -59,8 +59,8 @@ def test_law_by_enumerating_words():
                 rows = np.array([(a, b) for a in (start, stop - 1) for b in (low, high - 1)], np.uint64)
                 out = oracle.report_format.empty(4)
                 oracle.perturb(np.full(4, value), rows, out)
-                (found,) = {oracle.report_format.outcome(row) for row in out}
-                key = (*found[0], found[1])
+                (outcome,) = {oracle.report_format.outcome(row) for row in out}
+                key = (*outcome[0], outcome[1])
                 law[key] = law.get(key, 0) + Fraction((stop - start) * (high - low), 1 << 128)
         assert sum(law.values()) == 1
         assert law == analysis(few).law(value)
@@ -209,20 +209,20 @@ def test_variance_is_exact_for_those_who_reported():
     oracle = fldp.Sampled(epsilon=1.0, answers=answers, views=[[0, 1], [0, 2], [1, 2], [0]], base="ss")
     rows, rng = population(answers, n, 5), np.random.default_rng(6)
     people, ends = (120, 90, 110, 80), np.cumsum([0, 120, 90, 110, 80])
-    found = []
+    estimates = []
     for run in range(runs):
         order, decoded = rng.permutation(n), []
         for view, member, start, stop in zip(oracle.seen, oracle.members, ends, ends[1:], strict=False):
             tally = member.tally(member.privatize(view.values(rows[order[start:stop]]), rng=run * 4 + int(start)))
             decoded.append(member.estimator.decode(tally) / tally.n)
         tables = fldp.Tables(oracle, n, people, tuple(decoded), tuple(fldp.Tables.of(oracle, _any(oracle)).questions))
-        found.append(tables.shares((0, 1)))
+        estimates.append(tables.shares((0, 1)))
     truth = {questions: shares_of(rows, questions, answers) for questions in ((0,), (0, 1), (0, 2), (1, 2))}
     exact = _Known(oracle, n, people, tuple(decoded), tables.questions)
     object.__setattr__(exact, "truth", truth)
     variances = exact.variances((0, 1)).reshape(3, 2)
-    measured = np.var(found, axis=0, ddof=1)
-    bias = (np.mean(found, axis=0) - truth[0, 1]) / np.sqrt(variances / runs)
+    measured = np.var(estimates, axis=0, ddof=1)
+    bias = (np.mean(estimates, axis=0) - truth[0, 1]) / np.sqrt(variances / runs)
     assert abs(bias).max() < 5
     ratio = measured / variances
     assert abs(ratio - 1).max() < 5 * np.sqrt(2 / runs) * 1.2
@@ -247,14 +247,14 @@ def _any(oracle):
 def test_estimates_of_one_question():
     oracle = fldp.Sampled(epsilon=2.0, answers=[3, 2], views=2)
     rows = population([3, 2], 20_000, 7)
-    found = oracle.estimate(oracle.privatize(rows, rng=8))[0]
+    estimate = oracle.estimate(oracle.privatize(rows, rng=8))[0]
     truth = np.bincount(rows[:, 0], minlength=3)
-    assert (abs(found.counts - truth) < 5 * found.stderr).all()
-    assert found.sum([0, 1, 2]).stderr == 0
-    assert found.sum([0, 1]).stderr == pytest.approx(found.stderr[2])
+    assert (abs(estimate.counts - truth) < 5 * estimate.stderr).all()
+    assert estimate.sum([0, 1, 2]).stderr == 0
+    assert estimate.sum([0, 1]).stderr == pytest.approx(estimate.stderr[2])
     later = oracle.estimate(oracle.privatize(rows, rng=9))[0]
-    assert not found.compare(later).significant(0.9999).any()
-    assert "3 largest" in str(found)
+    assert not estimate.compare(later).significant(0.9999).any()
+    assert "3 largest" in str(estimate)
 
 
 def test_a_table_that_no_view_has_is_refused_with_those_there_are():
@@ -297,10 +297,10 @@ def test_tickets_derive_the_view():
     for base in ("ss", "hrr"):
         oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3, 2], views=2, base=base)
         assert ticket_words.can_derive(oracle)
-        made = [ticket_words.privatize(oracle, record, "fldp_ticket_x", "00").data[0] for record in (0, 23, 5)]
-        assert len({oracle.report_format.outcome(row)[0] for row in made}) == 1
-        assert all(ticket_words.fits(oracle, row, "fldp_ticket_x", "00") for row in made)
-        others = [ticket_words.fits(oracle, made[0], f"fldp_ticket_{k}", "00") for k in range(20)]
+        rows = [ticket_words.privatize(oracle, record, "fldp_ticket_x", "00").data[0] for record in (0, 23, 5)]
+        assert len({oracle.report_format.outcome(row)[0] for row in rows}) == 1
+        assert all(ticket_words.fits(oracle, row, "fldp_ticket_x", "00") for row in rows)
+        others = [ticket_words.fits(oracle, rows[0], f"fldp_ticket_{k}", "00") for k in range(20)]
         assert not all(others)
     assert not ticket_words.can_derive(fldp.Sampled(epsilon=1.0, answers=[8, 8], views=1, base="fwr", eta=0.5))
 
@@ -356,8 +356,8 @@ def test_integrity_sees_fakes_that_crowd_into_a_view():
     honest = oracle.privatize([[0, 1, 0]] * 3000, rng=1)
     assert fldp.integrity(honest).passed
     fakes = fldp.Reports(oracle, honest.data[oracle.tagged.tags(honest.data) == 0][:400])
-    found = fldp.integrity(fldp.Reports.concatenate([honest, fakes]))
-    assert "views" in [finding.test for finding in found.flagged]
+    findings = fldp.integrity(fldp.Reports.concatenate([honest, fakes]))
+    assert "views" in [finding.test for finding in findings.flagged]
 
 
 def test_few_people_make_no_association():

@@ -28,9 +28,9 @@ def bucket_moments(response):
     first, second = np.zeros((size, size)), np.zeros((size, size, size))
     for bucket, drawn in product(range(size), publics):
         for outcome, share in analysis(response).law(bucket, drawn).items():
-            found = response.estimator.decode(response.tally(response.report_format.report(outcome, drawn)[None]))
-            first[bucket] += float(share) * found / len(publics)
-            second[bucket] += float(share) * np.outer(found, found) / len(publics)
+            decoded = response.estimator.decode(response.tally(response.report_format.report(outcome, drawn)[None]))
+            first[bucket] += float(share) * decoded / len(publics)
+            second[bucket] += float(share) * np.outer(decoded, decoded) / len(publics)
     return first, second
 
 
@@ -83,10 +83,10 @@ def drawn(request):
 
 def test_simulated_estimates_have_the_declared_moments(drawn):
     """With the hash functions that are really used. False alarm: 1e-9 over all candidates, twice."""
-    oracle, found = drawn
+    oracle, estimates = drawn
     n, truth = int(COUNTS.sum()), COUNTS[1:8].astype(float)
     variance = oracle.variance(n, truth, squares=float((COUNTS**2).sum()))
-    errors = (np.array([one.counts for one in found]) - truth) / np.sqrt(variance)
+    errors = (np.array([one.counts for one in estimates]) - truth) / np.sqrt(variance)
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * len(truth)))
     for word, each in zip(WORDS[1:8], errors.T, strict=True):
         _check_errors(oracle.among(WORDS), word, each, limit)
@@ -94,23 +94,23 @@ def test_simulated_estimates_have_the_declared_moments(drawn):
 
 def test_simulated_sums_and_the_rest(drawn):
     """The sum of all candidates, with their covariances. False alarm: 1e-9."""
-    oracle, found = drawn
+    oracle, estimates = drawn
     n, truth = int(COUNTS.sum()), COUNTS[1:8].astype(float)
     every = np.ones(7, np.bool_)
     variance = oracle.variance(n, truth, squares=float((COUNTS**2).sum())).sum()
     variance += oracle.estimator.covariance_of_sum(n, truth, every)
-    errors = (np.array([one.sum(range(7)).count for one in found]) - truth.sum()) / np.sqrt(variance)
+    errors = (np.array([one.sum(range(7)).count for one in estimates]) - truth.sum()) / np.sqrt(variance)
     _check_errors(oracle.among(WORDS), "the sum", errors, NormalDist().inv_cdf(1 - FALSE_ALARM / 2))
-    assert found[0].rest.count == pytest.approx(n - found[0].counts.sum())
-    assert found[0].rest.stderr == found[0].sum(range(7)).stderr
+    assert estimates[0].rest.count == pytest.approx(n - estimates[0].counts.sum())
+    assert estimates[0].rest.stderr == estimates[0].sum(range(7)).stderr
 
 
 def test_standard_errors_need_no_truth(drawn):
     """They know the squares of all counts from the tally alone. Of 2,100 intervals, 5 % miss; more than 8 % never."""
-    _, found = drawn
-    missed = [(one.counts - COUNTS[1:8]) / one.stderr for one in found]
+    _, estimates = drawn
+    missed = [(one.counts - COUNTS[1:8]) / one.stderr for one in estimates]
     assert 0.03 < (np.abs(missed) > 1.96).mean() < 0.08
-    squares = [one.basis.context["squares"] for one in found]
+    squares = [one.basis.context["squares"] for one in estimates]
     assert np.mean(squares) == pytest.approx((COUNTS**2).sum(), rel=0.1)
 
 
@@ -123,8 +123,8 @@ def test_wide_sketches_equal_naive_loops(cls):
     listed = oracle.among(WORDS)
     expected = naive.privatize(listed, [k % 5 for k in range(40)], fldp.Stream(11).words(40 * oracle.words))
     assert [oracle.report_format.outcome(row) for row in reports.data] == expected
-    found = oracle.estimate(reports, candidates=WORDS)
-    np.testing.assert_allclose(found.counts, naive.estimate(listed, expected), rtol=1e-9, atol=1e-7)
+    estimate = oracle.estimate(reports, candidates=WORDS)
+    np.testing.assert_allclose(estimate.counts, naive.estimate(listed, expected), rtol=1e-9, atol=1e-7)
     assert wire.decode(wire.encode(reports)) == reports
     likely = analysis(listed).likelihoods(reports.data)
     ratio = float(fldp.verify(listed).ratio)
@@ -136,9 +136,9 @@ def test_wide_sketches_equal_naive_loops(cls):
 @each_sketch
 def test_the_profile_is_what_enumeration_finds(cls):
     oracle = cls(1.0, 4, 4).among(WORDS[:6])
-    found = fldp.verify(oracle)
-    assert found.holds
-    for pair, profile in found.profiles.items():
+    verification = fldp.verify(oracle)
+    assert verification.holds
+    for pair, profile in verification.profiles.items():
         assert analysis(oracle).profile(*pair) == profile
 
 
@@ -183,5 +183,5 @@ def test_parameters_that_are_refused(cls, change, message):
 def test_the_realised_coins_debias():
     """CMS flips bits as SUE does, HCMS its one bit as HRR does: exact rationals, and never above epsilon."""
     for oracle, ratio in ((fldp.CMS(1.0, 2, 4), 1), (fldp.HCMS(1.0, 2, 4), 1)):
-        found = fldp.verify(oracle)
-        assert Fraction(1) < found.ratio <= fldp.randomness.coins.exp_lower(ratio)
+        verification = fldp.verify(oracle)
+        assert Fraction(1) < verification.ratio <= fldp.randomness.coins.exp_lower(ratio)

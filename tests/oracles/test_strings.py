@@ -98,43 +98,43 @@ def test_two_strings_of_one_fingerprint_are_refused(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def found():
+def estimate():
     tally = ORACLE.tally(ORACLE.privatize(PAGES, rng=3))
     return ORACLE.estimate(tally, candidates=["nobody", *sorted(set(PAGES))])
 
 
-def test_an_estimate_of_candidates(found):
-    assert found.labels == ("nobody", "https://a.example", "https://b.example/ü", "nul\0")
-    assert (np.abs(found.counts - [0, 700, 250, 50]) < 5 * found.stderr).all()
-    assert found.top(1)["value"] == [1]
-    assert len(found.table()) == 4
-    assert found.to_pandas()["label"][1] == "https://a.example"
-    assert found.sum([0, 1]).stderr > 0
-    assert found.rest.count == pytest.approx(1000 - found.counts.sum())
+def test_an_estimate_of_candidates(estimate):
+    assert estimate.labels == ("nobody", "https://a.example", "https://b.example/ü", "nul\0")
+    assert (np.abs(estimate.counts - [0, 700, 250, 50]) < 5 * estimate.stderr).all()
+    assert estimate.top(1)["value"] == [1]
+    assert len(estimate.table()) == 4
+    assert estimate.to_pandas()["label"][1] == "https://a.example"
+    assert estimate.sum([0, 1]).stderr > 0
+    assert estimate.rest.count == pytest.approx(1000 - estimate.counts.sum())
 
 
-def test_a_sum_of_candidates_is_never_taken_for_all(found):
+def test_a_sum_of_candidates_is_never_taken_for_all(estimate):
     """Of an oracle over listed values, all of them together are n exactly; of candidates, nobody knows."""
-    every = found.sum(range(4))
-    assert every.count == pytest.approx(found.counts.sum())
+    every = estimate.sum(range(4))
+    assert every.count == pytest.approx(estimate.counts.sum())
     assert every.stderr > 0
 
 
-def test_repairs_keep_within_all_users(found):
+def test_repairs_keep_within_all_users(estimate):
     for method in ("clip", "norm-sub", "simplex"):
-        made = fldp.postprocess(found, method)
-        assert made.counts.min() >= 0
-        assert made.counts.sum() <= 1000 + 1e-9
-        assert made.labels == found.labels
+        repaired = fldp.postprocess(estimate, method)
+        assert repaired.counts.min() >= 0
+        assert repaired.counts.sum() <= 1000 + 1e-9
+        assert repaired.labels == estimate.labels
     few = ORACLE.estimate(ORACLE.privatize(PAGES, rng=3), candidates=["https://b.example/ü"])
     assert fldp.postprocess(few, "norm-sub").counts == pytest.approx(few.counts), "250 users need not become 1,000"
 
 
-def test_estimates_of_other_candidates_are_not_compared(found):
-    assert np.all(found.compare(found).z == 0)
+def test_estimates_of_other_candidates_are_not_compared(estimate):
+    assert np.all(estimate.compare(estimate).z == 0)
     other = ORACLE.estimate(ORACLE.privatize(PAGES, rng=3), candidates=["a", "b", "c", "d"])
     with pytest.raises(MergeError, match="compare needs two estimates of the same candidates"):
-        found.compare(other)
+        estimate.compare(other)
 
 
 def test_where_a_list_of_values_is_needed():
@@ -170,8 +170,8 @@ def test_a_survey_of_strings(tmp_path):
     assert not {"labels", "domain_size"} & survey.canonical.keys()
     assert Survey.from_dict(json.loads(json.dumps(survey.canonical))).version == survey.version
     assert survey.privatize(PAGES, rng=5) == survey.oracle.privatize(PAGES, rng=5)
-    made = survey.estimate(survey.privatize(PAGES, rng=5), candidates=["nul\0", "nul"])
-    assert made.labels == ("nul\0", "nul")
+    estimate = survey.estimate(survey.privatize(PAGES, rng=5), candidates=["nul\0", "nul"])
+    assert estimate.labels == ("nul\0", "nul")
     with pytest.raises(DomainError, match="unknown label at position 1"):
         survey.privatize(["a", ""])
     assert Survey.from_dict({**survey.canonical, "oracle": {"name": "hcms", "epsilon": 6}}).version != survey.version
@@ -229,8 +229,8 @@ def test_the_shell_from_strings_to_estimates(folder):
     shell("tally", "reports.fldp", "-o", "one.fldp")
     shell("tally", "reports.parquet", "-o", "two.fldp")
     shell("merge", "one.fldp", "two.fldp", "-o", "both.fldp")
-    given = ("--survey", "pages.toml", "--candidates", "candidates.txt")
-    out, _ = shell("estimate", "both.fldp", *given, "--json")
+    options = ("--survey", "pages.toml", "--candidates", "candidates.txt")
+    out, _ = shell("estimate", "both.fldp", *options, "--json")
     rows = {row["label"]: row for row in json.loads(out)["rows"]}
     for page, count in (("https://a.example", 1400), ("https://b.example/ü", 500), ("nobody", 0)):
         assert abs(rows[page]["count"] - count) < 5 * rows[page]["stderr"]
@@ -239,8 +239,8 @@ def test_the_shell_from_strings_to_estimates(folder):
     assert "all strings" in shell("inspect", "both.fldp")[0]
     assert "strings" in shell("survey", "check", "pages.toml")[0]
     assert "6-LDP holds" in shell("verify", "--survey", "pages.toml")[0]
-    assert "3 strings" in shell("verify", *given)[0]
-    assert "Which page" in shell("card", *given, "--users", "1000", "--seed", "1")[0]
+    assert "3 strings" in shell("verify", *options)[0]
+    assert "Which page" in shell("card", *options, "--users", "1000", "--seed", "1")[0]
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ def parsed(text):
 @pytest.mark.parametrize("name", DECLARED)
 def test_an_oracle_takes_what_its_survey_declares(name):
     declared, oracle = DECLARED[name]
-    made = parsed(survey(declared, name))
-    assert made.oracle == oracle
-    assert fldp.Survey.from_dict(json.loads(json.dumps(made.canonical))).version == made.version
-    assert not {"sensitive", "budgets", "distance"} & made.canonical.keys(), "the oracle has it"
-    again = fldp.Survey.from_dict(made.canonical)
-    assert again.differing == made.differing, "a plan for the published survey is the same"
+    published = parsed(survey(declared, name))
+    assert published.oracle == oracle
+    assert fldp.Survey.from_dict(json.loads(json.dumps(published.canonical))).version == published.version
+    assert not {"sensitive", "budgets", "distance"} & published.canonical.keys(), "the oracle has it"
+    again = fldp.Survey.from_dict(published.canonical)
+    assert again.differing == published.differing, "a plan for the published survey is the same"
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_mistakes(declared, name, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("thing", [["flu"], {}, None, 1.5, True, 10**5000], ids=lambda thing: str(type(thing)))
-def test_what_is_no_label_at_all_is_refused_in_one_line(thing):
+@pytest.mark.parametrize("label", [["flu"], {}, None, 1.5, True, 10**5000], ids=lambda label: str(type(label)))
+def test_what_is_no_label_at_all_is_refused_in_one_line(label):
     fields = {"name": "health", "question": "?", "labels": LABELS, "oracle": {"name": "oue", "epsilon": 1.0}}
     with pytest.raises(SurveyError, match="sensitive must be of labels of the survey, got"):
-        fldp.Survey.from_dict(fields | {"sensitive": [thing]})
+        fldp.Survey.from_dict(fields | {"sensitive": [label]})
     with pytest.raises(SurveyError, match="budgets must be left out where nothing is declared, got None"):
         fldp.Survey.from_dict(fields | {"budgets": None})
 
@@ -111,11 +111,11 @@ def test_plans_offer_them_where_they_are_declared_and_only_then():
         ({"budgets": {1: 0.5}}, {"idue"}),
         ({"distance": "line"}, {"exponential"}),
     ):
-        made = fldp.plan(domain_size=20, users=1000, epsilon=2.0, **declared)
-        assert {row.oracle.name for row in made.rows} == plain | wanted
-        assert wanted <= {row.oracle.name for row in made.eligible}
-        assert f"({', '.join(declared)})" in made.reason
-        assert ("It protects all values alike, by epsilon" in made.reason) == (made.recommended.epsilon < 2.0)
+        plan = fldp.plan(domain_size=20, users=1000, epsilon=2.0, **declared)
+        assert {row.oracle.name for row in plan.rows} == plain | wanted
+        assert wanted <= {row.oracle.name for row in plan.eligible}
+        assert f"({', '.join(declared)})" in plan.reason
+        assert ("It protects all values alike, by epsilon" in plan.reason) == (plan.recommended.epsilon < 2.0)
 
 
 def test_all_that_a_plan_recommends_gives_the_declared_protection():
@@ -170,11 +170,11 @@ def flat(text):
 def test_the_shell(tmp_path):
     path = tmp_path / "survey.toml"
     path.write_text(survey("sensitive = ['hiv']", "urr"))
-    made = json.loads(invoked("plan", "--survey", str(path), "--users", "1000", "--json"))
-    assert {"urr", "urappor"} <= {row["oracle"]["name"] for row in made["rows"]}
-    assert made["sensitive"] == [1]
-    given = ("--oracle", "idue", "--epsilon", "2", "--domain", "5", "--budgets", "0:0.5, 3:1")
-    assert "holds" in invoked("verify", *given, "--claim", "IDLDP(2, {0: 0.5, 3: 1})")
+    printed = json.loads(invoked("plan", "--survey", str(path), "--users", "1000", "--json"))
+    assert {"urr", "urappor"} <= {row["oracle"]["name"] for row in printed["rows"]}
+    assert printed["sensitive"] == [1]
+    options = ("--oracle", "idue", "--epsilon", "2", "--domain", "5", "--budgets", "0:0.5, 3:1")
+    assert "holds" in invoked("verify", *options, "--claim", "IDLDP(2, {0: 0.5, 3: 1})")
     for oracle, name, text in (("urr", "sensitive", "0,x"), ("idue", "budgets", "0:x"), ("idue", "budgets", "1")):
         with pytest.raises(fldp.ParameterError, match=f"fldp: --{name} must be values"):
             invoked("verify", "--oracle", oracle, "--epsilon", "1", "--domain", "5", f"--{name}", text)

@@ -64,9 +64,9 @@ def test_estimates_are_weighted_least_squares(epsilon, size, width):
     np.testing.assert_allclose(oracle.estimator.information, G - 1, atol=1e-9 * G.max())
     state = draw.multinomial(1000, A @ draw.dirichlet(np.ones(size)))
     dense = 1000 / size + np.linalg.solve(G + 1, A.T @ ((state - 1000 * m) / m))
-    found = oracle.estimator.decode(fldp.Tally(oracle, state, 1000))
-    np.testing.assert_allclose(found, dense, atol=1e-6 * np.abs(dense).max())
-    assert found.sum() == pytest.approx(1000)
+    decoded = oracle.estimator.decode(fldp.Tally(oracle, state, 1000))
+    np.testing.assert_allclose(decoded, dense, atol=1e-6 * np.abs(dense).max())
+    assert decoded.sum() == pytest.approx(1000)
     each = oracle.estimator.worths(np.eye(size))
     np.testing.assert_allclose(A.T @ each, np.eye(size), atol=1e-9 * np.abs(each).max())
 

@@ -22,8 +22,8 @@ def test_every_public_name_is_documented_with_an_example():
 
 def test_public_methods_are_documented():
     for name in fldp.__all__:
-        thing = getattr(fldp, name)
-        for method, member in inspect.getmembers(thing if inspect.isclass(thing) else None, callable):
+        public = getattr(fldp, name)
+        for method, member in inspect.getmembers(public if inspect.isclass(public) else None, callable):
             if not method.startswith("_") and getattr(member, "__module__", "").startswith("fldp"):
                 assert inspect.getdoc(member), f"{name}.{method}"
 

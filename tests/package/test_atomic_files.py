@@ -59,7 +59,7 @@ def test_the_content_is_on_the_disk_before_the_name(tmp_path, monkeypatch):
     steps = []
     for step in ("fsync", "replace", "link"):
         real = getattr(os, step)
-        monkeypatch.setattr(os, step, lambda *given, step=step, real=real: (steps.append(step), real(*given)))
+        monkeypatch.setattr(os, step, lambda *arguments, step=step, real=real: (steps.append(step), real(*arguments)))
     with whole_file(tmp_path / "one") as hidden:
         hidden.touch()
     with whole_file(tmp_path / "two", replace=False) as hidden:

@@ -89,7 +89,7 @@ def row_with_noise(scale):
     spread = np.sqrt(scale * row.oracle.variance(population.users, population.counts))
     drawn = (population.counts + rng.normal(0, spread, (400, 16))) / population.users
     seconds = {"setup": 0.0, "client": 1.0, "server": 2.0}
-    row.ours = Side("fldp", population, lambda: [{**seconds, "frequencies": found} for found in drawn])
+    row.ours = Side("fldp", population, lambda: [{**seconds, "frequencies": frequencies} for frequencies in drawn])
     row.ours.take_turn()
     return row
 
@@ -148,9 +148,9 @@ def test_the_whole_comparison_beside_a_toy(toy, monkeypatch, tmp_path, capsys):
     assert "toy EVEN" in out
     assert beside.caveat in out
     assert "fwr, eta 1/2: no peer has it" in out
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert found["peers"] == ["toy==1.0"]
-    rows = {row["oracle"]: row for row in found["rows"]}
+    printed = json.loads((tmp_path / "found.json").read_text())
+    assert printed["peers"] == ["toy==1.0"]
+    rows = {row["oracle"]: row for row in printed["rows"]}
     even = rows["grr"]["peers"][0]
     truth = SMALL.population(16).counts / 200
     assert even["runs"] == 2
@@ -163,8 +163,8 @@ def test_the_whole_comparison_beside_a_toy(toy, monkeypatch, tmp_path, capsys):
 def test_a_part_of_a_document_is_written_between_its_markers():
     text = "before\n<!-- bench: a -->\nold\n<!-- end -->\n<!-- bench: b -->\n<!-- end -->\nafter\n"
     table = document.markdown([["x", "y"], ["1", "2"]])
-    made = document.replaced(text, "a", table)
-    assert made == text.replace("old", "| x | y |\n| --- | --- |\n| 1 | 2 |")
+    written = document.replaced(text, "a", table)
+    assert written == text.replace("old", "| x | y |\n| --- | --- |\n| 1 | 2 |")
     assert "old" in document.replaced(text, "b", "new")
     with pytest.raises(ValueError, match="must have one part 'c'"):
         document.replaced(text, "c", "new")
@@ -202,10 +202,10 @@ def test_errors_of_several_questions_and_who_is_better():
     assert questions.error(rows, 3, truth) == 0
     off = [[share + 0.01 for share in each] for each in truth]
     assert questions.error(rows, 3, off) == pytest.approx(1e-4 * len(rows))
-    made = [
+    measured = [
         questions.Row(name, 2, 3, 1.0, true, error, 1.0, 1.0)
         for name, true, error in (("fldp", 1.0, 20.0), ("SMP[GRR]", 1.0, 18.0), ("RS+FD[GRR]", 2.9, 5.0))
     ]
-    assert questions.best_of_peers(made).scheme == "SMP[GRR]"
-    assert not questions.is_missed(made)
-    assert questions.is_missed([made[0], questions.Row("SMP[GRR]", 2, 3, 1.0, 1.0, 10.0, 1.0, 1.0)])
+    assert questions.best_of_peers(measured).scheme == "SMP[GRR]"
+    assert not questions.is_missed(measured)
+    assert questions.is_missed([measured[0], questions.Row("SMP[GRR]", 2, 3, 1.0, 1.0, 10.0, 1.0, 1.0)])

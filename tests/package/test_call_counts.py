@@ -36,14 +36,14 @@ def single(number):
 
 @pytest.fixture
 def store(tmp_path):
-    made = SqliteStore(tmp_path / "fldp.db")
-    made.publish(StoredSurvey.new(SURVEY, "2026-11-01T00:00:00Z"))
-    yield made
-    made.close()
+    store = SqliteStore(tmp_path / "fldp.db")
+    store.publish(StoredSurvey.new(SURVEY, "2026-11-01T00:00:00Z"))
+    yield store
+    store.close()
 
 
-def within(limit, found):
-    assert limit / 2 <= found <= limit
+def within(limit, counted):
+    assert limit / 2 <= counted <= limit
 
 
 def scope():
@@ -55,7 +55,7 @@ def scope():
 
 def test_a_request_with_one_report(tmp_path, store, monkeypatch):
     """From its head to its answer, on the event loop; the commit is counted below."""
-    made = Collector(Settings(data=tmp_path), store)
+    collector = Collector(Settings(data=tmp_path), store)
     body = {"type": "http.request", "body": batch(SURVEY), "more_body": False}
 
     async def receive():
@@ -71,9 +71,9 @@ def test_a_request_with_one_report(tmp_path, store, monkeypatch):
         return done
 
     async def story():
-        await made.surveys.get(SURVEY.version)
-        monkeypatch.setattr(made, "put_single", put)
-        app, scopes = create_app(made), [scope() for _ in range(TOGETHER)]
+        await collector.surveys.get(SURVEY.version)
+        monkeypatch.setattr(collector, "put_single", put)
+        app, scopes = create_app(collector), [scope() for _ in range(TOGETHER)]
         await app(scope(), receive, send)
 
         def begin():
@@ -86,7 +86,7 @@ def test_a_request_with_one_report(tmp_path, store, monkeypatch):
     try:
         within(94, asyncio.run(story()))
     finally:
-        made.stop()
+        collector.stop()
 
 
 def test_a_report_in_its_frame():

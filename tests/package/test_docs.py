@@ -98,4 +98,4 @@ def test_phrases_on_which_readers_stumble_are_gone():
     )
     places = [*(ROOT / "src" / "fldp").rglob("*.py"), *(ROOT / "js" / "src").rglob("*.ts"), *PAGES]
     places += [path for path in (ROOT / "src/fldp/collector/static").rglob("*.js") if "vendor" not in path.parts]
-    assert [(path.name, found[0]) for path in places if (found := phrases.search(path.read_text()))] == []
+    assert [(path.name, match[0]) for path in places if (match := phrases.search(path.read_text()))] == []

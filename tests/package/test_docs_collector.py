@@ -93,9 +93,9 @@ def readme_arrived(folder, said):
 
     for command in ("fldp estimate tally.fldp", "fldp estimates commute"):
         assert shares(printed(command)) == pytest.approx(PERCENT, abs=6), command
-    found = shares(printed("fldp privatize pages.csv"))
-    assert found["news"] == pytest.approx(50, abs=6)
-    assert found["mail"] == pytest.approx(25, abs=6)
+    estimated = shares(printed("fldp privatize pages.csv"))
+    assert estimated["news"] == pytest.approx(50, abs=6)
+    assert estimated["mail"] == pytest.approx(25, abs=6)
     assert "holds" in printed("fldp verify")
     assert (folder / "bars.png").stat().st_size > 5000
     assert (folder / "card.html").stat().st_size > 5000

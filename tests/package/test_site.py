@@ -45,11 +45,11 @@ class Loaded(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
-            self.addresses.append(given.get("href", ""))
-        elif tag in LOADS and LOADS[tag] in given:
-            self.addresses.append(given[LOADS[tag]])
+        attributes = dict(attrs)
+        if tag == "link" and attributes.get("rel") not in ("canonical", "next", "prev"):
+            self.addresses.append(attributes.get("href", ""))
+        elif tag in LOADS and LOADS[tag] in attributes:
+            self.addresses.append(attributes[LOADS[tag]])
 
 
 @pytest.mark.long

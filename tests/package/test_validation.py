@@ -154,6 +154,6 @@ def scripts():
     [(SURVEY_NAME, r"\[a-z0-9\]\(\[a-z0-9_\\*-\]\{\d+,\d+\}\[a-z0-9\]\)\?", 2), (VERSION, r"\[0-9a-f\]\{\d\d+\}", 1)],
 )
 def test_javascript_has_the_same_patterns(kind, alike, least):
-    patterns = [found.replace("\\", "") for found in re.findall(alike, scripts())]
+    patterns = [pattern.replace("\\", "") for pattern in re.findall(alike, scripts())]
     assert len(patterns) >= least
     assert set(patterns) == {kind.pattern}

@@ -58,8 +58,8 @@ def test_another_name_is_the_same_topic(participant):
 def test_fifty_origins(participant):
     answers = []
     for number in range(50):
-        found, reasons = served(participant, [specification(number % 2)], origin=f"https://c{number}.example")
-        answers += found
+        answered, reasons = served(participant, [specification(number % 2)], origin=f"https://c{number}.example")
+        answers += answered
     assert len(answers) == 8
     assert len({answer.report for answer in answers}) == 8  # the same bytes would tell origins who is who
     assert reasons == ["participant: all answers must have an epsilon of at most 8 together, got 9"]

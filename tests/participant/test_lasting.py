@@ -156,10 +156,10 @@ def test_damage_is_seen(today):
 def test_only_what_was_stored_is_read(data):
     with pytest.raises(WireError):
         StoredDailyAnswer.verified(data)
-    made = StoredDailyAnswer(data, "2026-11-01", StoredAnswer.with_new_key(data))
-    assert StoredDailyAnswer.verified(made.with_checksum) == made
+    stored = StoredDailyAnswer(data, "2026-11-01", StoredAnswer.with_new_key(data))
+    assert StoredDailyAnswer.verified(stored.with_checksum) == stored
     with pytest.raises(WireError):
-        StoredDailyAnswer.verified(made.with_checksum[:-1] + bytes([made.with_checksum[-1] ^ 1]))
+        StoredDailyAnswer.verified(stored.with_checksum[:-1] + bytes([stored.with_checksum[-1] ^ 1]))
 
 
 def test_the_rule_of_a_survey():

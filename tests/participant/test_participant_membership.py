@@ -105,8 +105,10 @@ class Attacker:
     def begin(self, number):
         """Publish the survey of a round, and return its name."""
         half = self.candidates[: (len(self.candidates) + 1) // 2]
-        made = self.strategy(number, half)
-        fields, state, version, name = (*made, None, None, None)[:4] if isinstance(made, tuple) else (made, *[None] * 3)
+        listed = self.strategy(number, half)
+        fields, state, version, name = (
+            (*listed, None, None, None)[:4] if isinstance(listed, tuple) else (listed, *[None] * 3)
+        )
         self.survey = Survey.from_dict(fields)
         published = {
             "version": version or self.survey.version,
@@ -179,36 +181,36 @@ def most_right(people, chance):
 def test_a_collector_learns_what_the_ledger_says_and_no_more(strategy):
     """Everybody speaks alike, so silence tells nothing, and reports tell less than the ledger allows."""
     held = Random(strategy).sample(VALUES, PEOPLE)
-    found = [(value, *attacked(strategy, value)) for value in held]
-    assert len({repr(attacker.seen) for _, attacker, _ in found}) == 1  # who asks, speaks, how often and how long
+    outcomes = [(value, *attacked(strategy, value)) for value in held]
+    assert len({repr(attacker.seen) for _, attacker, _ in outcomes}) == 1  # who asks, speaks, how often and how long
     bounds = []
-    for _, attacker, person in found:
+    for _, attacker, person in outcomes:
         power = exp(float(person.spent().epsilon))
         bounds.append(power / (power + len(VALUES) - 1))
         assert attacker.belief <= bounds[-1] * (1 + 1e-9)
     limit = most_right(PEOPLE, max(bounds))
     assert limit < PEOPLE / 3
-    assert sum(value == attacker.by_silence for value, attacker, _ in found) < limit
-    assert sum(value == attacker.by_reports for value, attacker, _ in found) < limit
-    kept = {(person.history(), tuple(entry.count for entry in person.refusals())) for _, _, person in found}
+    assert sum(value == attacker.by_silence for value, attacker, _ in outcomes) < limit
+    assert sum(value == attacker.by_reports for value, attacker, _ in outcomes) < limit
+    kept = {(person.history(), tuple(entry.count for entry in person.refusals())) for _, _, person in outcomes}
     assert len({len(history) for history, _ in kept}) == len({counts for _, counts in kept}) == 1
-    said = {error.partition(": ")[2] for _, attacker, _ in found for error in attacker.errors}
+    said = {error.partition(": ")[2] for _, attacker, _ in outcomes for error in attacker.errors}
     assert not [error for error in said for value in held if f"'{value}'" in error or f'"{value}"' in error]
 
 
 @pytest.mark.parametrize("strategy", ["other topics", "other names", "numbers"])
 def test_the_client_of_an_event_loop_speaks_alike(strategy):
-    found = [attacked(strategy, value, AsyncClient)[0].seen for value in ("0", "499", "500", "999")]
-    assert all(seen == found[0] for seen in found)
+    traffic = [attacked(strategy, value, AsyncClient)[0].seen for value in ("0", "499", "500", "999")]
+    assert all(seen == traffic[0] for seen in traffic)
 
 
 @pytest.mark.parametrize("strategy", ["sensitive values", "groups"])
 def test_who_allows_that_some_are_exposed_speaks_alike(strategy):
     """Then a report may name a value, and the ledger says so by eta; that somebody speaks still says nothing."""
     allowing = Limits(*[Limit(9, 0)] * 3, min_anonymity=1)
-    found = [attacked(strategy, value, limits=allowing)[0].seen for value in ("0", "255", "256", "500", "999")]
-    assert all(seen == found[0] for seen in found)
-    assert all(len(posts) == 1 for _, posts in found[0])
+    traffic = [attacked(strategy, value, limits=allowing)[0].seen for value in ("0", "255", "256", "500", "999")]
+    assert all(seen == traffic[0] for seen in traffic)
+    assert all(len(posts) == 1 for _, posts in traffic[0])
 
 
 @pytest.mark.parametrize("program", [{"labels": VALUES}, {"labels": VALUES, "otherwise": "999"}], ids=str)

@@ -402,16 +402,16 @@ def test_a_full_disk(tmp_path):
             connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the pages in use, and not one more
             return connection
 
-    participant, given = Participant(Full(path), limits=WIDE), []
+    participant, answers = Participant(Full(path), limits=WIDE), []
 
     def fill():
         while True:
-            given.append(participant.answer(specification(len(given)), "firefox", origin=ORIGIN))
+            answers.append(participant.answer(specification(len(answers)), "firefox", origin=ORIGIN))
 
     with pytest.raises(FldpError, match=rf"^{path}: cannot be written: the disk is full \(SQLite: "):
         fill()
-    assert len(Participant(path).history()) == len(given) > 1
-    for number, answer in enumerate(given):
+    assert len(Participant(path).history()) == len(answers) > 1
+    for number, answer in enumerate(answers):
         assert participant.answer(specification(number), "firefox", origin=ORIGIN).report == answer.report
 
 

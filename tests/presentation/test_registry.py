@@ -18,8 +18,8 @@ GRR = {"name": "grr", "epsilon": 1.0}
 
 
 def carded(oracle=None, users=1000, **fields):
-    given = {**COMMUTE, "oracle": oracle or GRR, **fields}
-    survey = fldp.Survey.from_dict({key: value for key, value in given.items() if value is not None})
+    specification = {**COMMUTE, "oracle": oracle or GRR, **fields}
+    survey = fldp.Survey.from_dict({key: value for key, value in specification.items() if value is not None})
     return fldp.card(survey, users=users, rng=1)
 
 

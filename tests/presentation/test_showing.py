@@ -84,22 +84,22 @@ def read(html):
 
 @pytest.mark.parametrize("name", THINGS)
 def test_everything_shows_itself(name):
-    thing = THINGS[name]()
-    assert len(repr(thing).splitlines()) == 1
-    assert len(repr(thing)) < 200 or name == "guess"
-    assert str(thing) != repr(thing)
-    assert not [c for c in str(thing) if c < " " and c != "\n"]
-    assert all(line == line.rstrip() for line in str(thing).splitlines())
-    tags = read(thing._repr_html_())
+    result = THINGS[name]()
+    assert len(repr(result).splitlines()) == 1
+    assert len(repr(result)) < 200 or name == "guess"
+    assert str(result) != repr(result)
+    assert not [c for c in str(result) if c < " " and c != "\n"]
+    assert all(line == line.rstrip() for line in str(result).splitlines())
+    tags = read(result._repr_html_())
     assert not tags.seen & {"script", "b", "i", "link", "img", "iframe", "form", "onload"}
     if name not in ("comparison", "bare comparison", "integrity"):
-        assert "epsilon" in str(thing)
-        assert "eta" in str(thing) or "eps" in str(thing)
+        assert "epsilon" in str(result)
+        assert "eta" in str(result) or "eps" in str(result)
 
 
 def test_labels_are_shown_as_they_are_and_do_nothing():
-    for thing in (estimated(), estimated().compare(estimated(500)), SURVEY):
-        text, html = str(thing), read(thing._repr_html_()).text
+    for result in (estimated(), estimated().compare(estimated(500)), SURVEY):
+        text, html = str(result), read(result._repr_html_()).text
         for shown in (*HOSTILE[:3], "red \N{REPLACEMENT CHARACTER}[31m\N{REPLACEMENT CHARACTER}", HOSTILE[4]):
             assert shown in text
             assert shown in html
@@ -109,9 +109,9 @@ def test_print_says_what_the_shell_says(tmp_path):
     grr = ("--oracle", "grr", "--epsilon", "1", "--domain", "5")
     fhr = ("--oracle", "fhr", "--epsilon", "1", "--domain", "7")
 
-    def same(thing, *command):
+    def same(result, *command):
         lines = shell(*command)[0].rstrip("\n").split("\n")
-        assert str(thing).split("\n") == [line.rstrip() for line in lines]
+        assert str(result).split("\n") == [line.rstrip() for line in lines]
 
     same(THINGS["plan"](), "plan", "--domain", "5", "--users", "10000", "--epsilon", "2")
     same(fldp.verify(FHR), "verify", *fhr)
@@ -167,8 +167,8 @@ ROWS = ("estimate", "combined", "recovered", "comparison", "bare comparison", "p
 
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_for_other_libraries(name):
-    thing = THINGS[name]()
-    pandas, polars, arrow = thing.to_pandas(), thing.to_polars(), thing.to_arrow()
+    result = THINGS[name]()
+    pandas, polars, arrow = result.to_pandas(), result.to_polars(), result.to_arrow()
     assert list(pandas.columns) == polars.columns == arrow.column_names
     assert len(pandas) == len(polars) == len(arrow) > 0
     for column in pandas.columns:
@@ -188,9 +188,9 @@ def test_a_library_that_is_missing_is_named_with_its_extra(library, extra, monke
     module = {"arrow": "pyarrow"}.get(library, library)
     estimate, advice = estimated(), THINGS["plan"]()
     monkeypatch.setitem(sys.modules, module, None)
-    for thing in (estimate, advice):
+    for shown in (estimate, advice):
         with pytest.raises(fldp.FldpError) as error:
-            getattr(thing, f"to_{library}")()
+            getattr(shown, f"to_{library}")()
         assert str(error.value) == f"fldp: this needs {module}, install it with: pip install 'fldp[{extra}]'"
 
 

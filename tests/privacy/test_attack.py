@@ -133,18 +133,18 @@ def test_bayes_in_closed_form():
 
 def simulated(monkeypatch, oracle, prior=None, draws=20_000):
     monkeypatch.setattr(bayes_attack, "enumerable", lambda oracle: False)
-    found = bayes(oracle, prior, draws=draws, rng=3)
+    guess = bayes(oracle, prior, draws=draws, rng=3)
     monkeypatch.undo()
-    assert not found.exact
-    return found
+    assert not guess.exact
+    return guess
 
 
 @pytest.mark.parametrize("oracle", SMALL, ids=repr)
 def test_simulation_agrees_with_enumeration(monkeypatch, oracle):
     """22 comparisons with the exact success, and as many of plain guesses: all below 1e-7 in total."""
     for prior in (None, skewed(oracle)):
-        exact, found = bayes(oracle, prior), simulated(monkeypatch, oracle, prior)
-        assert abs(found.after - exact.after) <= SIGMAS * found.stderr + 1e-12
+        exact, guess = bayes(oracle, prior), simulated(monkeypatch, oracle, prior)
+        assert abs(guess.after - exact.after) <= SIGMAS * guess.stderr + 1e-12
         shares = bayes_attack.checked_prior("test", oracle, prior)
         values = np.random.default_rng(4).choice(oracle.domain_size, 20_000, p=shares)
         guesses = (analysis(oracle).likelihoods(oracle.privatize(values, rng=4).data) * shares).argmax(axis=1)
@@ -169,8 +169,8 @@ class Swapped(fldp.GRR):
 
 @pytest.mark.parametrize("oracle", [HalfTheRatio(2.0, 5), Swapped(0.5, 5)], ids=["half", "swapped"])
 def test_wrong_likelihoods_are_noticed(monkeypatch, oracle):
-    exact, found = bayes(oracle), simulated(monkeypatch, oracle)
-    assert abs(found.after - exact.after) > 10 * SIGMAS * found.stderr
+    exact, guess = bayes(oracle), simulated(monkeypatch, oracle)
+    assert abs(guess.after - exact.after) > 10 * SIGMAS * guess.stderr
     with pytest.raises(CheckError, match=r"check_likelihoods: .* in proportion to"):
         check_likelihoods(oracle, 0)
 
@@ -266,9 +266,9 @@ def enumerated_repeats(oracle, most):
     ids=repr,
 )
 def test_the_formula_is_the_law(oracle):
-    found = repeats(oracle)
-    assert found.exact
-    np.testing.assert_allclose(padded(found.known, 21), enumerated_repeats(oracle, 20), atol=1e-12)
+    curve = repeats(oracle)
+    assert curve.exact
+    np.testing.assert_allclose(padded(curve.known, 21), enumerated_repeats(oracle, 20), atol=1e-12)
 
 
 def assert_shares(shares, law, trials):
@@ -295,28 +295,28 @@ def padded(known, length):
 )
 def test_simulated_repeats_keep_the_law(oracle):
     heard = []
-    found = repeats(oracle, trials=5000, rng=6, progress=heard.append)
-    assert (found.exact, found.trials, sum(heard)) == (False, 5000, 5000)
-    assert_shares(padded(found.known, 21), enumerated_repeats(oracle, 20), 5000)
+    curve = repeats(oracle, trials=5000, rng=6, progress=heard.append)
+    assert (curve.exact, curve.trials, sum(heard)) == (False, 5000, 5000)
+    assert_shares(padded(curve.known, 21), enumerated_repeats(oracle, 20), 5000)
 
 
 @pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1023), fldp.FWR(1.0, 256, 0.25)], ids=repr)
 def test_real_reports_keep_the_formula(monkeypatch, oracle):
     exact = repeats(oracle)
     monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: None)
-    found = repeats(oracle, trials=1000, rng=8)
-    assert not found.exact
-    assert_shares(padded(found.known, 40), padded(exact.known, 40), 1000)
+    curve = repeats(oracle, trials=1000, rng=8)
+    assert not curve.exact
+    assert_shares(padded(curve.known, 40), padded(exact.known, 40), 1000)
     monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: [0.0, *exact.known])
     with pytest.raises(AssertionError):  # that of a report more
-        assert_shares(padded(found.known, 40), padded(repeats(oracle).known, 40), 1000)
+        assert_shares(padded(curve.known, 40), padded(repeats(oracle).known, 40), 1000)
 
 
 def test_how_many_reports_are_needed_is_what_the_design_says():
     """Section 3: about r + 1.6 in the mean, median 11, 99 % within 17, for d = 1023."""
-    found = repeats(fldp.FHR(1.0, 1023))
-    assert (found.within(0.5), found.within(0.99), found.exact) == (11, 17, True)
-    assert found.mean == pytest.approx(10 + 1.6067 - 2.0**-9, abs=1e-3)
+    curve = repeats(fldp.FHR(1.0, 1023))
+    assert (curve.within(0.5), curve.within(0.99), curve.exact) == (11, 17, True)
+    assert curve.mean == pytest.approx(10 + 1.6067 - 2.0**-9, abs=1e-3)
 
 
 @pytest.mark.parametrize("make", [lambda e: fldp.FHR(e, 600), lambda e: fldp.FWR(e, 600, 0.5, 2)], ids=["fhr", "fwr"])
@@ -328,8 +328,8 @@ def test_epsilon_does_not_matter(make):
 
 
 def test_plain_ldp_is_never_certain():
-    found = repeats(fldp.OUE(8.0, 1023))
-    assert (found.within(0.5), found.mean, found.exact) == (None, None, True)
+    curve = repeats(fldp.OUE(8.0, 1023))
+    assert (curve.within(0.5), curve.mean, curve.exact) == (None, None, True)
 
 
 @pytest.mark.parametrize(("oracle", "reports"), [(fldp.RR(1.0), 5), (fldp.HR(1.0, 3), 3), (fldp.FHR(1.0, 4), 2)])
@@ -337,11 +337,11 @@ def test_averaging_agrees_with_enumeration(oracle, reports):
     """Six comparisons, each failing once in 5e8 draws of the seed."""
     for prior in (None, skewed(oracle) + 1):
         heard = []
-        found = averaging(oracle, prior, most=reports, trials=4000, rng=5, progress=heard.append)
+        curve = averaging(oracle, prior, most=reports, trials=4000, rng=5, progress=heard.append)
         weights = np.ones(oracle.domain_size, int) if prior is None else prior
         exact = brute_force(oracle, weights, reports)
-        assert found.reports[-1] == reports
-        assert abs(found.success[-1] - exact) <= SIGMAS * found.stderr[-1] + 1e-12
+        assert curve.reports[-1] == reports
+        assert abs(curve.success[-1] - exact) <= SIGMAS * curve.stderr[-1] + 1e-12
         assert sum(heard) == 4000 * reports
 
 
@@ -398,13 +398,13 @@ def test_bad_input(call, message):
 def test_numbers_of_numpy_are_numbers(oracle):
     """The same findings, and plain integers in them, which JSON can say."""
     most, trials = np.int64(5), np.uint8(200)
-    found = averaging(oracle, most=most, trials=trials, rng=1)
+    curve = averaging(oracle, most=most, trials=trials, rng=1)
     plain = averaging(oracle, most=5, trials=200, rng=1)
-    assert found.success.tolist() == plain.success.tolist()
+    assert curve.success.tolist() == plain.success.tolist()
     assert bayes(oracle, draws=trials, rng=1) == bayes(oracle, draws=200, rng=1)
     ended = repeats(oracle, trials=trials, rng=1)
     assert ended.known.tolist() == repeats(oracle, trials=200, rng=1).known.tolist()
-    assert json.dumps([found.trials, found.reports.tolist(), ended.trials])
+    assert json.dumps([curve.trials, curve.reports.tolist(), ended.trials])
 
 
 def test_the_shell_shows_what_an_attacker_gets():
@@ -442,8 +442,8 @@ def test_the_shell_for_machines_and_as_a_picture(tmp_path):
         "exact": True,
         "stderr": 0.0,
     }
-    found = averaging(oracle, [8, 0, 0, 2, 0], most=6, trials=500, rng=0)
-    assert [row["success"] for row in facts["averaging"]] == found.success.tolist()
+    curve = averaging(oracle, [8, 0, 0, 2, 0], most=6, trials=500, rng=0)
+    assert [row["success"] for row in facts["averaging"]] == curve.success.tolist()
     assert {row["repeated"] for row in facts["averaging"]} == {guess.after}
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     plain = json.loads(run_here(*command, cwd=tmp_path).stdout)

@@ -150,7 +150,7 @@ SHAPES = {
 def test_events_are_counted_as_they_hold(shape):
     """Counting all events at once gives what going through the rows for one of them gives."""
     rows = OutputRows.of(SHAPES[shape](np.random.default_rng(3)), 300)
-    parts = [part for found in families(rows).values() for part in found]
+    parts = [part for family in families(rows).values() for part in family]
     assert len(parts) >= 4
     for part in parts:
         counts = part.count(rows)
@@ -214,8 +214,8 @@ def test_pairs_are_disjoint():
 def test_supports_are_the_declared_law(oracle):
     """Up to a factor that is the same for all values."""
     reports = oracle.privatize([1] * 20, rng=1)
-    found = np.exp(declared(oracle)(reports, [0, 1, 3]))
-    for row, report in zip(found, reports.data, strict=True):
+    likelihoods = np.exp(declared(oracle)(reports, [0, 1, 3]))
+    for row, report in zip(likelihoods, reports.data, strict=True):
         public, outcome = oracle.report_format.outcome(report)
         law = [float(analysis(oracle).law(value, public).get(outcome, 0)) for value in (0, 1, 3)]
         assert row / row.sum() == pytest.approx(np.array(law) / sum(law))
@@ -227,9 +227,9 @@ def test_supports_are_the_declared_law(oracle):
 @pytest.mark.parametrize("defect", zoo.ZOO)
 def test_planted_defects_are_found(defect):
     make, claim, seen_by = zoo.ZOO[defect]
-    found = fldp.audit(make(Stream(5)), samples=8000, rng=1, **claim)
-    assert seen_by <= {finding.family for finding in found.violations}
-    assert not found.holds
+    audit_result = fldp.audit(make(Stream(5)), samples=8000, rng=1, **claim)
+    assert seen_by <= {finding.family for finding in audit_result.violations}
+    assert not audit_result.holds
 
 
 @pytest.mark.parametrize("name", listed_names())
@@ -246,9 +246,9 @@ def test_honest_oracles_pass_and_the_audit_is_not_blind(name):
         "lwr": {"domain_size": 5, "epsilon_permanent": 2.0},
     }.get(name, {"domain_size": 5})
     oracle = get(name)(epsilon=1.0, **more)
-    found = fldp.audit(oracle, samples=8000, confidence=SURE, rng=2)
-    assert found.holds
-    assert found.epsilon_lower_bound > 0.5
+    audit_result = fldp.audit(oracle, samples=8000, confidence=SURE, rng=2)
+    assert audit_result.holds
+    assert audit_result.epsilon_lower_bound > 0.5
     assert not fldp.audit(oracle, epsilon=0.4, samples=8000, rng=2).holds
 
 
@@ -320,21 +320,21 @@ def test_labels_and_texts():
         return [("no" if value == "yes" else "yes") if flip else value for value, flip in zip(values, lie, strict=True)]
 
     assert fldp.audit(privatize, epsilon=log(2), values=["yes", "no"], samples=8000, rng=1, confidence=SURE).holds
-    found = fldp.audit(privatize, oracle=fldp.RR(0.5), values=["yes", "no"], samples=8000, rng=1)
-    assert {finding.value for finding in found.violations} <= {"yes", "no"}
-    assert "supports" not in [finding.family for finding in found.findings]
-    assert 0.5 < found.epsilon_lower_bound < log(2)
+    audit_result = fldp.audit(privatize, oracle=fldp.RR(0.5), values=["yes", "no"], samples=8000, rng=1)
+    assert {finding.value for finding in audit_result.violations} <= {"yes", "no"}
+    assert "supports" not in [finding.family for finding in audit_result.findings]
+    assert 0.5 < audit_result.epsilon_lower_bound < log(2)
 
 
 def test_what_an_audit_says():
     ticks = []
-    found = fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1, progress=ticks.append)
-    assert (found.samples, found.values, found.confidence) == (1004, (0, 1, 2), 0.99)
+    audit_result = fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1, progress=ticks.append)
+    assert (audit_result.samples, audit_result.values, audit_result.confidence) == (1004, (0, 1, 2), 0.99)
     assert sum(ticks) == 2 * 3 * 1004
-    assert repr(found) == "<audit of epsilon 1, eta 1: no violation found>"
-    assert found == fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1)
-    for finding in found.findings:
-        share = (1 - found.confidence) / (2 * len(found.findings))
+    assert repr(audit_result) == "<audit of epsilon 1, eta 1: no violation found>"
+    assert audit_result == fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1)
+    for finding in audit_result.findings:
+        share = (1 - audit_result.confidence) / (2 * len(audit_result.findings))
         assert finding.low == lower_bound(finding.hits, finding.trials, share)
         assert finding.high == upper_bound(finding.other_hits, finding.other_trials, share)
         assert finding.violated == (finding.excess > 0) == False  # noqa: E712
@@ -347,10 +347,10 @@ def test_the_values_that_are_compared():
     assert choose_values(2) == (0, 1)
     assert choose_values(6) == (0, 1, 2, 3, 4, 5)
     for size in (7, 8, 1000):
-        found = choose_values(size, rng=1)
-        assert {0, 1, size // 2, size - 1} <= set(found)
-        assert len(set(found)) == len(found) == 6
-        assert max(found) < size
+        chosen = choose_values(size, rng=1)
+        assert {0, 1, size // 2, size - 1} <= set(chosen)
+        assert len(set(chosen)) == len(chosen) == 6
+        assert max(chosen) < size
 
 
 def test_a_black_box_may_use_its_memory_again():
@@ -360,9 +360,11 @@ def test_a_black_box_may_use_its_memory_again():
         buffer[:] = stream.words(len(values)) % np.uint64(7)
         return buffer
 
-    found = fldp.audit(privatize, epsilon=0.1, values=[0, 1], samples=8000, rng=1, confidence=SURE)
-    assert found.holds
-    assert {finding.hits for finding in found.findings} != {finding.other_hits for finding in found.findings}
+    audit_result = fldp.audit(privatize, epsilon=0.1, values=[0, 1], samples=8000, rng=1, confidence=SURE)
+    assert audit_result.holds
+    assert {finding.hits for finding in audit_result.findings} != {
+        finding.other_hits for finding in audit_result.findings
+    }
 
 
 def test_outputs_of_changing_length():
@@ -373,8 +375,8 @@ def test_outputs_of_changing_length():
         more = stream.words(len(values)) % np.uint64(2)
         return [set(range(int(value) + 1 + int(one))) for value, one in zip(values, more, strict=True)]
 
-    found = fldp.audit(privatize, epsilon=1.0, domain_size=3, samples=2000, rng=1)
-    assert "length" in found.findings[0].event + found.findings[1].event
+    audit_result = fldp.audit(privatize, epsilon=1.0, domain_size=3, samples=2000, rng=1)
+    assert "length" in audit_result.findings[0].event + audit_result.findings[1].event
 
 
 def too_few(outputs, values):
@@ -382,7 +384,7 @@ def too_few(outputs, values):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"epsilon": 1.0}, "audit: pass the values to compare: values, domain_size, or the oracle"),
         ({"domain_size": 5}, "audit: pass the claim: epsilon \\(and eta\\), or the oracle"),
@@ -407,9 +409,9 @@ def too_few(outputs, values):
         ),
     ],
 )
-def test_bad_use(given, message):
+def test_bad_use(options, message):
     with pytest.raises(fldp.ParameterError, match=message):
-        fldp.audit(lambda values: values, **given)
+        fldp.audit(lambda values: values, **options)
 
 
 def test_more_bad_use():

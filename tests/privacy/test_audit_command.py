@@ -35,28 +35,28 @@ def stranger(mode, **options):
 
 
 def test_an_honest_stranger_passes_and_a_careless_one_does_not():
-    found = json.loads(run(*RR, "--command", f"{STRANGER} honest", "--samples", 4000, *SURE, "--json")[0])
-    assert found["holds"]
-    assert found["epsilon_lower_bound"] > 0.5
-    assert found["oracle"] == {"name": "rr", "epsilon": 1.0}
-    found = run(*RR, "--command", f"{STRANGER} careless", "--samples", 4000, code=1)[0]
-    assert "VIOLATED" in found
+    printed = json.loads(run(*RR, "--command", f"{STRANGER} honest", "--samples", 4000, *SURE, "--json")[0])
+    assert printed["holds"]
+    assert printed["epsilon_lower_bound"] > 0.5
+    assert printed["oracle"] == {"name": "rr", "epsilon": 1.0}
+    printed = run(*RR, "--command", f"{STRANGER} careless", "--samples", 4000, code=1)[0]
+    assert "VIOLATED" in printed
     assert (
         "VIOLATION: this is not (epsilon 1, eta 1)-FLDP, which is plain LDP. At this eta, epsilon is at least 1"
-        in found
+        in printed
     )
-    assert "rules out" not in found  # that is the declared oracle's, not this program's
-    assert "What else its reports give away was not seen" in found
+    assert "rules out" not in printed  # that is the declared oracle's, not this program's
+    assert "What else its reports give away was not seen" in printed
 
 
 def test_a_survey_has_labels_and_a_version(tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(SURVEY))
     version = Survey.from_dict(SURVEY).version
     command = ("--survey", "s.json", "--command", f"{STRANGER} repeats:{version}", "--samples", 2000)
-    found = json.loads(run(*command, "--json", code=1, cwd=tmp_path)[0])
-    assert found["values"] == ["no", "yes"]
-    assert [finding["family"] for finding in found["findings"] if finding["violated"]] == ["independence"]
-    assert found["conclusion"].startswith("VIOLATION: reports of different people are not independent.")
+    printed = json.loads(run(*command, "--json", code=1, cwd=tmp_path)[0])
+    assert printed["values"] == ["no", "yes"]
+    assert [finding["family"] for finding in printed["findings"] if finding["violated"]] == ["independence"]
+    assert printed["conclusion"].startswith("VIOLATION: reports of different people are not independent.")
     refused = run("--survey", "s.json", "--command", f"{STRANGER} honest", code=2, cwd=tmp_path)[1]
     assert f"for label 'no': wire: a batch for survey version none, where {version} is expected" in refused
 

@@ -74,15 +74,15 @@ def test_the_mean_number_of_values_left_on_large_domains(oracle):
 
 def test_the_numbers_are_those_of_the_attacks():
     oracle = fldp.FHR(1.0, 7)
-    made = fldp.card(oracle, users=10_000, rng=7)
-    assert made.guess == bayes(oracle)
-    assert (made.least_left, made.left[1]) == (4, 4)
+    card = fldp.card(oracle, users=10_000, rng=7)
+    assert card.guess == bayes(oracle)
+    assert (card.least_left, card.left[1]) == (4, 4)
     exact = repeats(oracle)
-    assert [made.repeats.within(share) for share in (0.5, 0.99)] == [exact.within(share) for share in (0.5, 0.99)]
+    assert [card.repeats.within(share) for share in (0.5, 0.99)] == [exact.within(share) for share in (0.5, 0.99)]
     again = averaging(oracle, rng=3, trials=4000)
-    spread = np.hypot(again.stderr, made.averaging.stderr)
-    assert (np.abs(again.success - made.averaging.success) <= 6 * spread + 1e-6).all()
-    for deal, decoder in zip(made.deals, ("full", "paper"), strict=True):
+    spread = np.hypot(again.stderr, card.averaging.stderr)
+    assert (np.abs(again.success - card.averaging.success) <= 6 * spread + 1e-6).all()
+    for deal, decoder in zip(card.deals, ("full", "paper"), strict=True):
         variance = oracle.variance(10_000, 0.0, decoder=decoder)
         assert deal.reach == pytest.approx(1.959964 * variance**0.5 / 10_000, rel=1e-6)
         plain = fldp.OUE(deal.plain_epsilon, 7)
@@ -95,18 +95,18 @@ def test_the_prior_is_the_attackers():
     assert (known.before, known.after) == pytest.approx((0.96, 0.96))
 
 
-def words_of(made):
-    return " ".join(card.as_text(made).split())
+def words_of(written):
+    return " ".join(card.as_text(written).split())
 
 
 def test_the_design_s_figures():
     """At eps 1 on 1,023 values: 2.9-fold, 11 and 17 reports, plain epsilons 1.23 and 2.03, 4.3-fold."""
-    made = fldp.card(fldp.FHR(1.0, 1023), users=593_358, rng=5)
-    assert made.guess.gain == pytest.approx(2.9, abs=0.05)
-    assert (made.repeats.within(0.5), made.repeats.within(0.99)) == (11, 17)
-    assert [deal.plain_epsilon for deal in made.deals] == pytest.approx([2.03, 1.23], abs=0.01)
-    assert made.deals[0].plain_guess.gain == pytest.approx(4.3, abs=0.1)
-    text = words_of(made)
+    card = fldp.card(fldp.FHR(1.0, 1023), users=593_358, rng=5)
+    assert card.guess.gain == pytest.approx(2.9, abs=0.05)
+    assert (card.repeats.within(0.5), card.repeats.within(0.99)) == (11, 17)
+    assert [deal.plain_epsilon for deal in card.deals] == pytest.approx([2.03, 1.23], abs=0.01)
+    assert card.deals[0].plain_guess.gain == pytest.approx(4.3, abs=0.1)
+    text = words_of(card)
     for words in (
         "it leaves 512 possible",
         "2.9 times as often",
@@ -127,9 +127,9 @@ def test_plain_ldp_says_so():
 
 
 def test_grouped_says_weak():
-    made = fldp.card(fldp.Grouped(1.0, base="oue", groups=(3, 2, 8)), users=1000, rng=1)
-    assert_spoken(made)
-    text = words_of(made)
+    card = fldp.card(fldp.Grouped(1.0, base="oue", groups=(3, 2, 8)), users=1000, rng=1)
+    assert_spoken(card)
+    text = words_of(card)
     assert "In which group your answer is. This is weak" in text
     assert "(weak)" in text
     assert "at least 2." in text
@@ -144,8 +144,8 @@ def test_the_accuracy_is_that_of_an_even_population():
         rare, users = oracle.domain_size - 1, 10 * (oracle.domain_size - 1)
         deal = fldp.card(oracle, users=users, rng=1).deals[0]
         values = np.repeat(np.arange(rare), 10)
-        found = [oracle.estimator.decode(oracle.tally(oracle.privatize(values, rng=k)))[rare] for k in range(600)]
-        assert deal.reach == pytest.approx(1.96 * np.std(found) / users, rel=0.18)
+        estimates = [oracle.estimator.decode(oracle.tally(oracle.privatize(values, rng=k)))[rare] for k in range(600)]
+        assert deal.reach == pytest.approx(1.96 * np.std(estimates) / users, rel=0.18)
         plain = fldp.OUE(deal.plain_epsilon, oracle.domain_size)
         assert 1.96 * plain.variance(users, 0.0) ** 0.5 / users == pytest.approx(deal.reach, rel=2e-3)
 
@@ -185,9 +185,9 @@ SPOKEN = {
 }
 
 
-def assert_spoken(made):
+def assert_spoken(written):
     """What holds for the words of any card."""
-    every = [line for section in card.sections(made) for line in section.lines]
+    every = [line for section in card.sections(written) for line in section.lines]
     for line in every:
         assert line.endswith(".")
         assert not re.search(r"\de[+-]?\d|\binf\b|\bnan\b", re.sub(r"delta \S+", "", line))  # which is tiny
@@ -202,28 +202,28 @@ def assert_spoken(made):
 @pytest.mark.parametrize("name", SPOKEN)
 def test_the_words(name):
     subject, users, words = SPOKEN[name]
-    made = fldp.card(subject, users=users, rng=1)
-    assert_spoken(made)
-    assert words in words_of(made)
+    card = fldp.card(subject, users=users, rng=1)
+    assert_spoken(card)
+    assert words in words_of(card)
 
 
 @pytest.mark.parametrize(("repeat", "year"), [("weekly", "52 weeks would give away epsilon 20.8"), ("monthly", "12 m")])
 def test_the_words_where_each_period_is_drawn_anew(repeat, year):
     fields = {**SURVEY, "oracle": {"name": "grr", "epsilon": 0.4}, "collect": {"repeat": repeat}}
-    made = fldp.card(Survey.from_dict(fields), users=1000, rng=1)
-    assert_spoken(made)
+    card = fldp.card(Survey.from_dict(fields), users=1000, rng=1)
+    assert_spoken(card)
     period = repeat.removesuffix("ly")
-    assert f"Your device draws a new answer each {period}, which costs epsilon 0.4 and eta 1 again" in words_of(made)
-    assert f"an answer that stays the same for {year}" in words_of(made)
-    assert "answers once" not in words_of(made)
-    assert made.crowd is None
+    assert f"Your device draws a new answer each {period}, which costs epsilon 0.4 and eta 1 again" in words_of(card)
+    assert f"an answer that stays the same for {year}" in words_of(card)
+    assert "answers once" not in words_of(card)
+    assert card.crowd is None
 
 
 def test_the_words_where_much_is_known_beforehand():
-    made = fldp.card(fldp.GRR(1.0, 5), users=1000, prior=[96, 1, 1, 1, 1], rng=1)
-    assert_spoken(made)
-    assert "With it, in 96 %: no more often." in words_of(made)
-    assert "The best guess is right in 96 % of all cases even without your answer." in words_of(made)
+    card = fldp.card(fldp.GRR(1.0, 5), users=1000, prior=[96, 1, 1, 1, 1], rng=1)
+    assert_spoken(card)
+    assert "With it, in 96 %: no more often." in words_of(card)
+    assert "The best guess is right in 96 % of all cases even without your answer." in words_of(card)
 
 
 def test_a_single_answer_that_is_enough():
@@ -244,8 +244,8 @@ def test_the_comparison_does_not_call_plain_ldp_dearer():
 @pytest.mark.parametrize("epsilon", [1e-6, 0.001, 0.0999, 0.1, 0.3, 0.4999, 0.5, 1.0, 1.5, 3.0, 10.0, 13.82, 20.0])
 def test_a_bound_is_rounded_up(epsilon):
     text = words_of(fldp.card(fldp.RR(epsilon), users=10, rng=1))
-    found = re.search(r"at most ([\d,.]+)( million)? times as likely", text)
-    bound = float(found[1].replace(",", "")) * (1e6 if found[2] else 1)
+    match = re.search(r"at most ([\d,.]+)( million)? times as likely", text)
+    bound = float(match[1].replace(",", "")) * (1e6 if match[2] else 1)
     assert np.expm1(epsilon) <= bound - 1 + 1e-15 <= 1.1 * np.expm1(epsilon)
 
 
@@ -257,10 +257,10 @@ def test_numbers_as_people_write_them():
 
 def test_a_large_domain_takes_few_trials_and_says_so():
     """All values are never looked at for more than 24 trials of 64 reports; what is exact stays exact."""
-    made = fldp.card(fldp.FHR(1.0, 100_000), users=10**6, rng=1)
-    assert_spoken(made)
-    assert "Of 100,000 answers it leaves" in words_of(made)
-    facts = card.facts(made)
+    written = fldp.card(fldp.FHR(1.0, 100_000), users=10**6, rng=1)
+    assert_spoken(written)
+    assert "Of 100,000 answers it leaves" in words_of(written)
+    facts = card.facts(written)
     assert facts["fresh_reports"]["trials"] == 24
     assert facts["known"]["trials"] == 1000  # by elimination
     assert (facts["known"]["median"], 22 <= facts["known"]["within_99"] <= 25) == (18, True)
@@ -268,9 +268,9 @@ def test_a_large_domain_takes_few_trials_and_says_so():
 
 
 def test_large_groups_are_exact():
-    made = fldp.card(fldp.Grouped(1.0, base="grr", groups=[50_000, 50_000]), users=10**6, rng=1)
-    assert_spoken(made)
-    assert card.facts(made)["known"] == {"median": None, "within_99": None, "exact": True, "trials": 0}
+    written = fldp.card(fldp.Grouped(1.0, base="grr", groups=[50_000, 50_000]), users=10**6, rng=1)
+    assert_spoken(written)
+    assert card.facts(written)["known"] == {"median": None, "within_99": None, "exact": True, "trials": 0}
 
 
 class Balanced(HTMLParser):
@@ -296,8 +296,8 @@ class Balanced(HTMLParser):
 
 
 def test_the_page(tmp_path):
-    made = fldp.card(Survey.from_dict(SURVEY), users=1000, rng=1)
-    card.save_card(made, tmp_path / "card.html")
+    written = fldp.card(Survey.from_dict(SURVEY), users=1000, rng=1)
+    card.save_card(written, tmp_path / "card.html")
     page = Balanced()
     page.feed((tmp_path / "card.html").read_text())
     assert page.open == []
@@ -305,18 +305,18 @@ def test_the_page(tmp_path):
     assert not {"script", "browser", "link", "img"} & page.tags
     said = "".join(page.text)
     assert "Which <browser> & why?" in said
-    for section in card.sections(made):
+    for section in card.sections(written):
         assert section.heading in said
         assert all(line in said for line in section.lines)
 
 
 def test_pictures(tmp_path):
-    made = fldp.card(fldp.FWR(1.0, 20, 0.5), users=1000, rng=1)
+    written = fldp.card(fldp.FWR(1.0, 20, 0.5), users=1000, rng=1)
     for name in ("card.png", "card.svg"):
-        card.save_card(made, tmp_path / name)
+        card.save_card(written, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 20_000
     with pytest.raises(fldp.ParameterError, match=r"the ending of .*card.pdf must be one of"):
-        card.save_card(made, tmp_path / "card.pdf")
+        card.save_card(written, tmp_path / "card.pdf")
 
 
 DOLLARS = ["Do you pay $x_{ or $y^?", "Do you earn $1000 or $2000 a month?", r"a\$b", "$a$", "a$b_{$"]
@@ -331,11 +331,11 @@ def plain_card():
 def test_a_dollar_is_no_formula(tmp_path, plain_card, text):
     """Texts stand in the picture as they are. Letters are kept as such in this SVG, not drawn."""
     survey = Survey.from_dict({**SURVEY, "title": text, "labels": [text, "b", "c", "d", "e"]})
-    made = dataclasses.replace(plain_card, survey=survey)
+    written = dataclasses.replace(plain_card, survey=survey)
     estimate = survey.oracle.estimate(survey.oracle.privatize([0] * 50, rng=1))
     estimate = dataclasses.replace(estimate, labels=survey.labels)
     with mpl.rc_context({"svg.fonttype": "none"}):
-        card.save_card(made, tmp_path / "card.svg")
+        card.save_card(written, tmp_path / "card.svg")
         save_bars(estimate, tmp_path / "bars.svg", title=text)
     assert f">{text}</text>" in (tmp_path / "card.svg").read_text()
     bars = (tmp_path / "bars.svg").read_text()
@@ -346,19 +346,19 @@ def test_a_dollar_is_no_formula(tmp_path, plain_card, text):
 
 def test_a_long_question_is_there_in_whole(tmp_path, plain_card):
     question = " ".join(f"word{k}" for k in range(30))
-    made = dataclasses.replace(plain_card, survey=Survey.from_dict({**SURVEY, "question": question}))
+    written = dataclasses.replace(plain_card, survey=Survey.from_dict({**SURVEY, "question": question}))
     with mpl.rc_context({"svg.fonttype": "none"}):
-        card.save_card(made, tmp_path / "card.svg")
+        card.save_card(written, tmp_path / "card.svg")
     assert all(f"word{k}" in (tmp_path / "card.svg").read_text() for k in range(30))
-    assert max(map(len, card.as_text(made).splitlines())) <= 88
+    assert max(map(len, card.as_text(written).splitlines())) <= 88
 
 
 def test_json():
-    made = fldp.card(Survey.from_dict(SURVEY), users=1000, rng=1)
-    facts = json.loads(card.as_json(made))
+    written = fldp.card(Survey.from_dict(SURVEY), users=1000, rng=1)
+    facts = json.loads(card.as_json(written))
     assert facts["survey"] == Survey.from_dict(SURVEY).version
     assert (facts["epsilon"], facts["eta"], facts["least_left"]) == (1.0, 0.5, 2)
-    assert facts["guess"]["after"] == made.guess.after
+    assert facts["guess"]["after"] == written.guess.after
     assert len(facts["mean_left"]) == 65
     assert [row["decoder"] for row in facts["decoders"]] == ["full", "paper"]
 
@@ -386,20 +386,20 @@ def test_bad_use(subject, users, message):
     ],
 )
 def test_the_card_says_who_sees_what_on_the_way_that_the_reports_take(rules, collector, parties):
-    made = fldp.card(Survey.from_dict({**SURVEY, "collect": rules}), users=100, rng=1)
-    (section,) = [section for section in card.sections(made) if section.heading == "Who sees what"]
+    answers_card = fldp.card(Survey.from_dict({**SURVEY, "collect": rules}), users=100, rng=1)
+    (section,) = [section for section in card.sections(answers_card) if section.heading == "Who sees what"]
     rows = {who: cells for who, *cells in section.table[1:]}
     assert len(rows) == parties
     assert rows["the collector"] == [collector, "yes", "yes"]
     assert ("the relay" in rows) == bool(rules)
     assert f'<tr><th scope="row">the collector</th><td>{collector.replace(chr(39), "&#x27;")}</td>' in card.as_html(
-        made
+        answers_card
     )
-    said = " ".join(card.as_text(made).split())
+    said = " ".join(card.as_text(answers_card).split())
     assert f"The collector: your address, the time: {collector}; which survey: yes; your report: yes." in said
-    assert json.loads(card.as_json(made))["words"]["Who sees what"] == list(section.spoken)
+    assert json.loads(card.as_json(answers_card))["words"]["Who sees what"] == list(section.spoken)
 
 
 def test_a_card_of_an_oracle_alone_names_no_way():
-    made = fldp.card(fldp.RR(epsilon=1.0), users=100)
-    assert "Who sees what" not in [section.heading for section in card.sections(made)]
+    drawn = fldp.card(fldp.RR(epsilon=1.0), users=100)
+    assert "Who sees what" not in [section.heading for section in card.sections(drawn)]

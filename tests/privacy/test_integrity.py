@@ -72,9 +72,9 @@ def test_the_bound_of_a_total_is_above_its_tail_and_near_it():
     parts = [(40, 0.5), (200, 0.1)]
     law = np.convolve(*([float(binomial(k, n, Fraction(p))) for k in range(n + 1)] for n, p in parts))
     for total in (0, 20, 39, 41, 60, 75, 120):
-        found = binomial_tests.judge_total("bits", "", total, parts)
+        finding = binomial_tests.judge_total("bits", "", total, parts)
         exact = law[total:].sum() if total > 40 else law[: total + 1].sum()
-        assert 2 * exact - 1e-12 <= found.p_value <= min(1.0, 60 * exact)
+        assert 2 * exact - 1e-12 <= finding.p_value <= min(1.0, 60 * exact)
 
 
 def test_the_bound_of_bennett_is_above_what_happens():
@@ -160,10 +160,10 @@ def test_the_tail_of_a_sum_is_bounded_by_how_far_a_term_can_lie_on_that_side():
     n, variance, most = 400, 9.0, (9.0, 1.0)
     chances = [math.comb(n, k) * 0.1**k * 0.9 ** (n - k) for k in range(n + 1)]
     for hits, tail in ((80, sum(chances[80:])), (12, sum(chances[:13]))):
-        found = binomial_tests.judge_sum("total", "", 10.0 * hits, n, variance, most).p_value
+        p_value = binomial_tests.judge_sum("total", "", 10.0 * hits, n, variance, most).p_value
         excess, side = abs(10 * hits - n), most[hits < 40]
-        assert found == pytest.approx(2 * math.exp(binomial_tests.bennett(excess, n, variance, side)))
-        assert tail < found < 1e-3
+        assert p_value == pytest.approx(2 * math.exp(binomial_tests.bennett(excess, n, variance, side)))
+        assert tail < p_value < 1e-3
 
 
 PAIRED = [oracle for oracle in SMALL if not isinstance(oracle, fldp.GRR | fldp.RR | fldp.HR | fldp.PGR | fldp.Wave)]
@@ -234,9 +234,9 @@ def test_reports_of_strings(oracle):
     """Honest ones pass: of 40 collections at a rate of 0.05, 9 or more fail with a chance of 3e-4. Others do not."""
     people = [["a"] * 300, ["b", "c"] * 150, [f"{k}" for k in range(300)]]
     honest_reports = [oracle.privatize(people[seed % 3], rng=seed) for seed in range(40)]
-    found = [fldp.integrity(reports, false_alarm=0.05) for reports in honest_reports]
-    assert sum(not one.passed for one in found) < 9
-    assert found[0].findings
+    findings = [fldp.integrity(reports, false_alarm=0.05) for reports in honest_reports]
+    assert sum(not one.passed for one in findings) < 9
+    assert findings[0].findings
     same = fldp.Reports(oracle, np.repeat(honest_reports[0].data[:1], 300, axis=0))
     assert not fldp.integrity(same).passed
     assert not fldp.integrity(oracle.tally(same)).passed
@@ -282,43 +282,43 @@ def test_a_tenth_of_fakes_shows_where_it_can(oracle):
     users = oracle.privatize(population(3, 40, 9000), rng=2)
     for attack in ATTACKS[:2]:
         fake = poison(oracle, [11, 22, 33, 37], 1000, attack=attack, rng=4)
-        found = fldp.integrity(fldp.Reports.concatenate([users, fake]))
-        flagged = {one.test for one in found.flagged}
+        findings = fldp.integrity(fldp.Reports.concatenate([users, fake]))
+        flagged = {one.test for one in findings.flagged}
         assert flagged >= set(SEEN.get(oracle.title, ()) if attack == "maximal-gain" else ()), attack
-        assert found.passed == (attack == "random-item" or oracle.title == "GRR")
-    assert any("by their choice" in words or "of their choice" in words for words in found.blind)
+        assert findings.passed == (attack == "random-item" or oracle.title == "GRR")
+    assert any("by their choice" in words or "of their choice" in words for words in findings.blind)
 
 
 @pytest.mark.parametrize("oracle", [fldp.URAPPOR(1.0, 40, sensitive=range(20)), POWER[-2]], ids=repr)
 def test_reports_that_were_drawn_uniformly_show_in_the_sum(oracle):
     users = oracle.privatize(population(3, 40, 9000), rng=2)
     fake = poison(oracle, [11], 1000, attack="random-report", rng=4)
-    found = fldp.integrity(oracle.tally(fldp.Reports.concatenate([users, fake])))
-    assert "total" in [one.test for one in found.flagged]
+    findings = fldp.integrity(oracle.tally(fldp.Reports.concatenate([users, fake])))
+    assert "total" in [one.test for one in findings.flagged]
 
 
 def test_more_names_than_there_can_be_show():
     oracle = fldp.URR(1.0, 40, sensitive=[3, 7])
     users = oracle.privatize(np.arange(9000) % 30 + 10, rng=2)
-    found = fldp.integrity(fldp.Reports.concatenate([users, poison(oracle, np.arange(10, 40), 1000, rng=4)]))
-    assert "names" in [one.test for one in found.flagged]
+    findings = fldp.integrity(fldp.Reports.concatenate([users, poison(oracle, np.arange(10, 40), 1000, rng=4)]))
+    assert "names" in [one.test for one in findings.flagged]
 
 
 def test_grr_shows_fakes_where_nobody_holds_a_value_any_more():
     oracle = fldp.GRR(1.0, 5)
     users = oracle.privatize(np.zeros(9000, int), rng=2)
-    found = fldp.integrity(fldp.Reports.concatenate([users, poison(oracle, [0], 1000, rng=3)]))
-    assert [one.test for one in found.flagged] == ["supports"]
-    assert "name their targets outright" in " ".join(found.blind)
+    findings = fldp.integrity(fldp.Reports.concatenate([users, poison(oracle, [0], 1000, rng=3)]))
+    assert [one.test for one in findings.flagged] == ["supports"]
+    assert "name their targets outright" in " ".join(findings.blind)
 
 
 @pytest.mark.parametrize("oracle", UNEVEN[:2], ids=repr)
 def test_fakes_that_name_a_value_do_not_show_and_that_is_said(oracle):
     reports = oracle.privatize(np.arange(900) % 5, rng=1)
     data = np.repeat(oracle.report_format.report({"urr": 0, "urappor": (0, 1)}[oracle.name])[None], 100, axis=0)
-    found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, data)]))
-    assert found.passed
-    assert "name their targets outright" in " ".join(found.blind)
+    findings = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, data)]))
+    assert findings.passed
+    assert "name their targets outright" in " ".join(findings.blind)
 
 
 def test_with_tickets_nothing_shows_and_less_is_gained():
@@ -357,9 +357,9 @@ def test_a_tally_that_no_reports_have_is_not_honest(oracle):
     state = tally.state.copy()
     state[0] = 0
     state[0, 1:5] = [100, -100, 100, -100]
-    found = fldp.integrity(fldp.Tally(oracle, state, 100))
-    assert found.p_value == 0
-    assert not found.passed
+    findings = fldp.integrity(fldp.Tally(oracle, state, 100))
+    assert findings.p_value == 0
+    assert not findings.passed
 
 
 def test_a_parity_that_no_reports_have_is_not_honest():
@@ -415,21 +415,21 @@ def test_the_honest_counts_come_back(oracle):
     values, targets = population(3, 40, 19_000), [11, 22, 33]
     fake = poison(oracle, targets, 1000, rng=4)
     source = fldp.Reports.concatenate([oracle.privatize(values, rng=3), fake])
-    made = fldp.recover(source, fldp.integrity(source))
+    recovery = fldp.recover(source, fldp.integrity(source))
     truth = np.bincount(values, minlength=40)
-    assert set(targets) <= set(made.targets)
-    assert abs(made.fakes - 1000) < 4.5 * made.fakes_stderr
-    errors = (made.counts - truth) / made.stderr
+    assert set(targets) <= set(recovery.targets)
+    assert abs(recovery.fakes - 1000) < 4.5 * recovery.fakes_stderr
+    errors = (recovery.counts - truth) / recovery.stderr
     assert np.abs(errors).max() < 4.5
     assert 0.4 < np.mean(errors**2) < 2
-    before = (made.whole.counts - truth)[targets] / made.whole.stderr[targets]
+    before = (recovery.whole.counts - truth)[targets] / recovery.whole.stderr[targets]
     assert before.min() > 5
-    assert (made.method, made.biased, made.n) == ("attack-removed", True, round(20_000 - made.fakes))
-    low, high = made.interval(0.99).T
+    assert (recovery.method, recovery.biased, recovery.n) == ("attack-removed", True, round(20_000 - recovery.fakes))
+    low, high = recovery.interval(0.99).T
     assert ((low < truth) & (truth < high)).mean() > 0.8
-    total = made.sum(targets)
+    total = recovery.sum(targets)
     assert abs(total.count - truth[targets].sum()) < 4.5 * total.stderr
-    assert total.count == pytest.approx(made.counts[targets].sum())
+    assert total.count == pytest.approx(recovery.counts[targets].sum())
 
 
 @pytest.mark.parametrize("oracle", VISIBLE[:4], ids=repr)
@@ -445,8 +445,8 @@ def test_what_a_fake_adds_is_what_fakes_add(oracle):
 def test_a_tally_of_fhr_is_enough_and_targets_may_be_known():
     oracle, targets = fldp.FHR(1.0, 40), [11, 22, 37]
     source = fldp.Reports.concatenate([oracle.privatize([0] * 9000, rng=3), poison(oracle, targets, 900, rng=4)])
-    found, told = fldp.recover(oracle.tally(source)), fldp.recover(source, targets=targets)
-    assert found.fakes == pytest.approx(told.fakes, rel=0.2)
+    blind, told = fldp.recover(oracle.tally(source)), fldp.recover(source, targets=targets)
+    assert blind.fakes == pytest.approx(told.fakes, rel=0.2)
     assert told.targets == (11, 22, 37)
 
 
@@ -454,33 +454,36 @@ def test_a_tally_of_fhr_is_enough_and_targets_may_be_known():
 def recovered():
     oracle, values = fldp.OUE(1.0, 40), np.arange(20_000) % 7
     users, fakes = oracle.privatize(values, rng=7), poison(oracle, [11, 22, 33], 2000, rng=7)
-    made = fldp.recover(fldp.Reports.concatenate([users, fakes]))
-    assert made.targets == (11, 22, 33)
-    return made, oracle.estimate(oracle.privatize(values, rng=8))
+    recovery = fldp.recover(fldp.Reports.concatenate([users, fakes]))
+    assert recovery.targets == (11, 22, 33)
+    return recovery, oracle.estimate(oracle.privatize(values, rng=8))
 
 
 def test_what_is_made_of_recovered_estimates_does_not_bring_the_fakes_back(recovered):
     """Targets, which nobody honest holds, and all values: at 4.5 standard errors, 4e-4 by chance, with fixed seeds."""
-    made, others = recovered
-    targets = list(made.targets)
-    assert not made.found()[targets].any()
-    assert made.found()[:7].all()
-    assert np.abs(made.compare(others).z).max() < 4.5
+    recovery, others = recovered
+    targets = list(recovery.targets)
+    assert not recovery.found()[targets].any()
+    assert recovery.found()[:7].all()
+    assert np.abs(recovery.compare(others).z).max() < 4.5
     for method in ("norm-sub", "simplex", "clip"):
-        fixed = fldp.postprocess(made, method)
-        assert (fixed.counts[targets] < 4.5 * made.stderr[targets]).all(), method
+        fixed = fldp.postprocess(recovery, method)
+        assert (fixed.counts[targets] < 4.5 * recovery.stderr[targets]).all(), method
         assert fixed.biased
-        assert fixed.interval() == pytest.approx(np.clip(made.interval(), 0, made.n))
-        assert fixed.sum([0, 1]).original == made.sum([0, 1])
-    assert fldp.postprocess(made, "simplex").counts.sum() == pytest.approx(made.n)
-    assert repr(made) == f"<attack-removed (biased) estimate of 40 values from {made.n} reports of {made.oracle!r}>"
+        assert fixed.interval() == pytest.approx(np.clip(recovery.interval(), 0, recovery.n))
+        assert fixed.sum([0, 1]).original == recovery.sum([0, 1])
+    assert fldp.postprocess(recovery, "simplex").counts.sum() == pytest.approx(recovery.n)
+    assert (
+        repr(recovery)
+        == f"<attack-removed (biased) estimate of 40 values from {recovery.n} reports of {recovery.oracle!r}>"
+    )
 
 
 def test_all_honest_users_together_are_all_but_the_fakes(recovered):
     """How many users there are is counted; how many of them are fakes is estimated, and is all that is taken off."""
-    made, _ = recovered
-    total = made.sum(range(40))
-    assert (total.count, total.stderr) == pytest.approx((22_000 - made.fakes, made.fakes_stderr))
+    recovery, _ = recovered
+    total = recovery.sum(range(40))
+    assert (total.count, total.stderr) == pytest.approx((22_000 - recovery.fakes, recovery.fakes_stderr))
     assert abs(total.count - 20_000) < 4.5 * total.stderr
 
 
@@ -489,19 +492,19 @@ def test_each_decoder_has_its_own_fakes():
     oracle, values, targets = fldp.FHR(1.0, 40), np.arange(20_000) % 7, [11, 22, 33]
     source = fldp.Reports.concatenate([oracle.privatize(values, rng=3), poison(oracle, targets, 2000, rng=4)])
     for decoder in oracle.decoders:
-        made = fldp.recover(source, decoder=decoder)
-        assert set(targets) <= set(made.targets)
-        assert np.abs((made.counts - np.bincount(values, minlength=40)) / made.stderr).max() < 4.5
+        recovery = fldp.recover(source, decoder=decoder)
+        assert set(targets) <= set(recovery.targets)
+        assert np.abs((recovery.counts - np.bincount(values, minlength=40)) / recovery.stderr).max() < 4.5
     with pytest.raises(FldpError, match="method"):
         fldp.recover(source, method="adaptive")  # not a sum over reports, so nothing can be taken off
 
 
 def test_where_nothing_shows_nothing_is_taken_off():
     oracle = fldp.OUE(1.0, 20)
-    made = fldp.recover(oracle.privatize([3] * 2000, rng=7))
-    assert (made.targets, made.fakes) == ((), 0.0)
-    assert (made.counts == made.whole.counts).all()
-    assert "no fakes" in made.assumption
+    recovery = fldp.recover(oracle.privatize([3] * 2000, rng=7))
+    assert (recovery.targets, recovery.fakes) == ((), 0.0)
+    assert (recovery.counts == recovery.whole.counts).all()
+    assert "no fakes" in recovery.assumption
 
 
 def test_what_cannot_be_recovered_says_so():

@@ -71,8 +71,8 @@ def test_honest_people_are_rarely_called_dishonest(people):
     oracle = fldp.Sampled(epsilon=2.0, answers=(3, 2, 2), views=2, weights=(1, 5, 9))
     counts = np.zeros(oracle.answers, np.int64)
     counts[0, 0, 0], counts[2, 1, 1] = people - people // 3, people // 3
-    found = [judge_sums(claim_of(oracle, fldp.simulate(oracle, counts, rng=run))).p_value for run in range(100)]
-    assert sum(p_value <= 0.05 for p_value in found) < 14
+    p_values = [judge_sums(claim_of(oracle, fldp.simulate(oracle, counts, rng=run))).p_value for run in range(100)]
+    assert sum(p_value <= 0.05 for p_value in p_values) < 14
 
 
 def test_honest_streams_pass_at_every_look():

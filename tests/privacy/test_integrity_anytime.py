@@ -108,8 +108,8 @@ def test_fakes_are_seen_by_every_kind_of_test():
     oracle = fldp.OUE(1.0, 20)
     honest = oracle.privatize([3] * 2000, rng=7)
     fake = fldp.Reports(oracle, np.full((200, 3), [255, 0, 0], np.uint8))
-    found = fldp.integrity(fldp.Reports.concatenate([honest, fake]), anytime=True)
-    assert found.anytime
-    assert [finding.test for finding in found.flagged] == ["supports", "total", "weights", "pairs"]
+    findings = fldp.integrity(fldp.Reports.concatenate([honest, fake]), anytime=True)
+    assert findings.anytime
+    assert [finding.test for finding in findings.flagged] == ["supports", "total", "weights", "pairs"]
     impossible = fldp.integrity(fldp.Tally(fldp.GRR(1.0, 5), [500, 0, 0, 0, 0], 500), anytime=True)
     assert not impossible.passed

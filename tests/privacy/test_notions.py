@@ -24,25 +24,25 @@ IDUE = fldp.IDUE(2.0, 6, budgets={0: 0.5, 4: 1.0})
 
 
 def refused(law, notion):
-    found = verify(law).judge(notion)
-    assert not found.holds
-    return str(found)
+    verification = verify(law).judge(notion)
+    assert not verification.holds
+    return str(verification)
 
 
 @pytest.mark.parametrize("oracle", [URR, fldp.URAPPOR(1.0, 5, sensitive=[1, 3]), RING, LINE, IDUE], ids=repr)
 def test_an_oracle_keeps_what_it_promises_and_hardly_less(oracle):
     """A promise with a smaller budget is refused; on a line, where sums of weights differ, with a good deal less."""
-    found = verify(oracle)
-    assert found.holds
+    verification = verify(oracle)
+    assert verification.holds
     notion = declared(oracle)
     tighter = {
         "ULDP": lambda: ULDP(0.99, oracle.sensitive),
         "IDLDP": lambda: IDLDP(2.0, {0: 0.49, 4: 1.0}),
         "CLDP": lambda: CLDP((0.7 if oracle is LINE else 0.99) * oracle.alpha, oracle.distance, oracle.domain_size),
     }[type(notion).__name__]()
-    assert not found.judge(tighter).holds
-    assert found.judge(LDP(oracle.epsilon)).holds == (oracle.eta == 1)
-    assert found.judge(FLDP(oracle.epsilon, oracle.eta)).holds
+    assert not verification.judge(tighter).holds
+    assert verification.judge(LDP(oracle.epsilon)).holds == (oracle.eta == 1)
+    assert verification.judge(FLDP(oracle.epsilon, oracle.eta)).holds
 
 
 def test_uldp_names_the_report_that_breaks_it():
@@ -59,10 +59,10 @@ def test_uldp_names_the_report_that_breaks_it():
 
 
 def test_uldp_of_a_law_with_public_parts_names_both():
-    found = verify(fldp.FWR(1.0, 4, 0.5, allow_exposure=True)).judge(ULDP(1.0, [0]))
-    assert not found.holds
-    assert found.report[0] is not None
-    assert " with (" in str(found)
+    verification = verify(fldp.FWR(1.0, 4, 0.5, allow_exposure=True)).judge(ULDP(1.0, [0]))
+    assert not verification.holds
+    assert verification.report[0] is not None
+    assert " with (" in str(verification)
 
 
 def test_uldp_by_closed_form_is_that_by_enumeration():
@@ -114,14 +114,14 @@ def test_cldp_of_a_law_in_closed_form():
 
 def test_pldp_is_about_a_family():
     family = [fldp.GRR(0.5, 3), fldp.OLH(2.0, 3)]
-    found = verify(family)
-    assert found.judge(PLDP([0.5, 2.0], 3)).holds
-    assert found.judge(PLDP([0.6, 2.1], 3)).holds
+    verification = verify(family)
+    assert verification.judge(PLDP([0.5, 2.0], 3)).holds
+    assert verification.judge(PLDP([0.6, 2.1], 3)).holds
     assert refused(family, PLDP([0.4, 2.0], 3)).endswith("above e^0.4")
     assert "values 0 (budget 1) and 1 (budget 1)" in refused(family, PLDP([0.5, 1.0], 3))
-    assert not found.judge(LDP(2.0)).holds  # the budget of a report is not hidden
+    assert not verification.judge(LDP(2.0)).holds  # the budget of a report is not hidden
     with pytest.raises(fldp.ParameterError, match="PLDP: budgets must be of laws of 2 values each, 6 in all"):
-        found.judge(PLDP([0.5, 2.0], 2))
+        verification.judge(PLDP([0.5, 2.0], 2))
 
 
 @pytest.mark.parametrize(
@@ -179,10 +179,10 @@ def test_ldp_is_fldp_with_eta_1():
     """For every law and epsilon the two promises hold or fail together."""
     seen = set()
     for law in laws(1):
-        found = verify(law)
+        verification = verify(law)
         for epsilon in (0.5, 2.0, 4.0):
-            assert found.judge(LDP(epsilon)).holds == found.judge(FLDP(epsilon, 1)).holds
-            seen.add(found.judge(LDP(epsilon)).holds)
+            assert verification.judge(LDP(epsilon)).holds == verification.judge(FLDP(epsilon, 1)).holds
+            seen.add(verification.judge(LDP(epsilon)).holds)
     assert seen == {True, False}
 
 
@@ -220,16 +220,16 @@ def test_uldp_is_fldp():
     """Any law that keeps ULDP is FLDP with the same epsilon, and shares at least e^-epsilon of the probability."""
     kept = 0
     for oracle in (fldp.URR(e, 6, sensitive=s) for e in (0.1, 1.0, 4.0) for s in ([0], [1, 4], [0, 1, 2, 3, 4])):
-        found = verify(oracle)
-        assert found.judge(ULDP(oracle.epsilon, oracle.sensitive)).holds
-        assert found.eta_mass >= 1 / exp_lower(oracle.epsilon)
-        assert found.judge(FLDP(oracle.epsilon, min(found.eta, found.eta_mass))).holds
+        verification = verify(oracle)
+        assert verification.judge(ULDP(oracle.epsilon, oracle.sensitive)).holds
+        assert verification.eta_mass >= 1 / exp_lower(oracle.epsilon)
+        assert verification.judge(FLDP(oracle.epsilon, min(verification.eta, verification.eta_mass))).holds
         kept += 1
     for law in laws(2):
-        found = verify(law)
-        epsilon = max(found.epsilon, 0.01)
-        if found.judge(ULDP(epsilon, [0])).holds:
-            assert found.eta_mass >= 1 / exp_lower(epsilon)
+        verification = verify(law)
+        epsilon = max(verification.epsilon, 0.01)
+        if verification.judge(ULDP(epsilon, [0])).holds:
+            assert verification.eta_mass >= 1 / exp_lower(epsilon)
             kept += 1
     assert kept > 30
 

@@ -62,12 +62,12 @@ def targets_of(oracle):
 def every_report(oracle):
     """All reports that some value can produce, for each public part, and what each adds to every estimate."""
     assert analysis(oracle).publics_are_all
-    made = []
+    reports = []
     for public in analysis(oracle).publics():
-        found = {outcome for value in range(oracle.domain_size) for outcome in analysis(oracle).law(value, public)}
-        data = np.array([oracle.report_format.report(outcome, public) for outcome in sorted(found)])
-        made.append((data, added_by(oracle, data)))
-    return made
+        possible = {outcome for value in range(oracle.domain_size) for outcome in analysis(oracle).law(value, public)}
+        data = np.array([oracle.report_format.report(outcome, public) for outcome in sorted(possible)])
+        reports.append((data, added_by(oracle, data)))
+    return reports
 
 
 def added_by(oracle, data):
@@ -137,9 +137,9 @@ def test_with_tickets_the_best_is_the_best_for_each_public_part(oracle):
         most = [(added[:, targets].sum(axis=1).max(), data[:1]) for data, added in every_report(oracle)]
         assert leverage(oracle, targets, tickets=True) == pytest.approx(np.mean([one for one, _ in most]), abs=1e-9)
         for best, data in most[:: max(1, len(most) // 20)]:
-            made = analysis(oracle).fakes(np.array(targets)).best_given(data)
-            assert oracle.report_format.outcome(made[0])[0] == oracle.report_format.outcome(data[0])[0]
-            assert worth(oracle, made, targets)[0] == pytest.approx(best, abs=1e-9)
+            fakes = analysis(oracle).fakes(np.array(targets)).best_given(data)
+            assert oracle.report_format.outcome(fakes[0])[0] == oracle.report_format.outcome(data[0])[0]
+            assert worth(oracle, fakes, targets)[0] == pytest.approx(best, abs=1e-9)
         assert leverage(oracle, targets, tickets=True) <= leverage(oracle, targets) + 1e-9
 
 
@@ -154,8 +154,8 @@ def test_seeds_are_searched_for_and_with_tickets_they_are_not():
     fake = poison(oracle, targets, FAKES, rng=3)
     assert worth(oracle, fake.data[:20], targets) == pytest.approx(np.full(20, leverage(oracle, targets)))
     assert len(np.unique(fake.data["seed"])) == FAKES
-    given = poison(oracle, targets, FAKES, tickets=True, rng=3)
-    added = worth(oracle, given.data, targets)
+    fakes = poison(oracle, targets, FAKES, tickets=True, rng=3)
+    added = worth(oracle, fakes.data, targets)
     miss = added.mean() - leverage(oracle, targets, tickets=True)
     assert abs(miss) < 5 * added.std() / FAKES**0.5  # false alarm: 6e-7
 
@@ -209,12 +209,12 @@ MEASURED = oracles_for(1.0, 33)[0]
 @pytest.mark.parametrize("oracle", MEASURED, ids=map(repr, MEASURED))
 def test_the_gain_is_what_the_leverage_says(oracle):
     """Three or four attacks on each oracle. False alarm: 6e-7 for each of about 60."""
-    for found in outcomes(oracle, np.array([5, 20, 31]), users=3000, share=0.1):
-        assert abs(found.measured - found.expected) < 5 * found.stderr
-        assert found.expected == pytest.approx(gain(0.1, found.leverage, found.leverage - found.expected / 0.1))
-        if found.attack == "random-item":
-            assert not found.in_reports
-        assert set(found.in_tally) <= set(found.in_reports)
+    for outcome in outcomes(oracle, np.array([5, 20, 31]), users=3000, share=0.1):
+        assert abs(outcome.measured - outcome.expected) < 5 * outcome.stderr
+        assert outcome.expected == pytest.approx(gain(0.1, outcome.leverage, outcome.leverage - outcome.expected / 0.1))
+        if outcome.attack == "random-item":
+            assert not outcome.in_reports
+        assert set(outcome.in_tally) <= set(outcome.in_reports)
 
 
 def test_the_gain_grows_with_the_share_alone():
@@ -225,12 +225,12 @@ def test_the_gain_grows_with_the_share_alone():
 
 
 def test_a_domain_that_some_oracles_refuse():
-    made, refused = oracles_for(1.0, 5000)
+    contenders, refused = oracles_for(1.0, 5000)
     assert [why.partition(":")[0] for why in refused] == ["Exponential", "RAPPOR"]
-    assert len(made) + len(refused) == len(MEASURED)
+    assert len(contenders) + len(refused) == len(MEASURED)
     for share in (0.01, 0.99):
         with pytest.raises(FldpError, match="share must be one of some fakes and some others among 10 users"):
-            list(outcomes(made[0], np.array([1]), users=10, share=share))
+            list(outcomes(contenders[0], np.array([1]), users=10, share=share))
 
 
 def test_bits_that_are_worth_nothing_are_those_of_an_honest_row():
@@ -296,12 +296,12 @@ def test_bad_requests():
 def test_the_shell_measures_attacks(tmp_path):
     picture = tmp_path / "gains.png"
     options = ("--domain", 9, "--targets", 2, "--users", 400)
-    found = json.loads(shell("poisoning", *options, "--json", "--plot", picture)[0])
-    assert len(found["targets"]) == 2
-    assert {row["attack"] for row in found["attacks"]} == set(ATTACKS)
-    assert sum(row["tickets"] for row in found["attacks"]) == 4
+    printed = json.loads(shell("poisoning", *options, "--json", "--plot", picture)[0])
+    assert len(printed["targets"]) == 2
+    assert {row["attack"] for row in printed["attacks"]} == set(ATTACKS)
+    assert sum(row["tickets"] for row in printed["attacks"]) == 4
     without = {"lwr", "rr", "sampled", "wave"}  # they ask for more than epsilon and a size, or for numbers
-    assert {row["oracle"]["name"] for row in found["attacks"]} == {*fldp.oracles.names()} - without
+    assert {row["oracle"]["name"] for row in printed["attacks"]} == {*fldp.oracles.names()} - without
     assert picture.stat().st_size > 10_000
 
 
@@ -311,9 +311,9 @@ def test_the_shell_measures_attacks_on_one_oracle(tmp_path):
     hcms = ("poisoning", "--oracle", "hcms", "--epsilon", 1, "--hashes", 4, "--width", 16, "--users", 400)
     listed = (*hcms, "--candidates", words)
     picture = tmp_path / "one.svg"
-    found = json.loads(shell(*listed, "--target", "safari", "--target", "chrome", "--json", "--plot", picture)[0])
-    assert found["targets"] == ["chrome", "safari"]
-    assert [row["attack"] for row in found["attacks"]] == [ATTACKS[0], *ATTACKS]  # the first one with tickets, too
+    printed = json.loads(shell(*listed, "--target", "safari", "--target", "chrome", "--json", "--plot", picture)[0])
+    assert printed["targets"] == ["chrome", "safari"]
+    assert [row["attack"] for row in printed["attacks"]] == [ATTACKS[0], *ATTACKS]  # the first one with tickets, too
     assert "HCMS" in picture.read_text()
     table, _ = shell("poisoning", "--oracle", "rr", "--epsilon", 1, "--users", 40)
     assert "Targets: 0, 1." in table

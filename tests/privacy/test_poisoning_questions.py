@@ -67,14 +67,14 @@ def worths(oracle, crowd, data, cells):
 def test_no_report_achieves_more_and_the_fakes_achieve_it(oracle):
     crowd, views = crowd_of(oracle), analysis(oracle).public_view_shares()
     for cells in CELLS if oracle.base != "fwr" else CELLS[::3]:
-        found = [(view, worths(oracle, crowd, data, cells).max()) for view, _, data in reports_of(oracle)]
-        best = [[most for view, most in found if view == each] for each in range(len(views))]
-        assert leverage(oracle, cells) == pytest.approx(max(most for _, most in found), rel=1e-4)
+        worth = [(view, worths(oracle, crowd, data, cells).max()) for view, _, data in reports_of(oracle)]
+        best = [[most for view, most in worth if view == each] for each in range(len(views))]
+        assert leverage(oracle, cells) == pytest.approx(max(most for _, most in worth), rel=1e-4)
         fake = poison(oracle, cells, 4, rng=1)
         assert worths(oracle, crowd, fake.data, cells) == pytest.approx([leverage(oracle, cells)] * 4, rel=1e-4)
         mean = np.mean if oracle.report_format.public_words > 1 else np.max  # masks are the ticket's, or the fake's
-        given = sum(float(share) * mean(most) for share, most in zip(views, best, strict=True))
-        assert leverage(oracle, cells, tickets=True) == pytest.approx(given, rel=1e-4)
+        expected = sum(float(share) * mean(most) for share, most in zip(views, best, strict=True))
+        assert leverage(oracle, cells, tickets=True) == pytest.approx(expected, rel=1e-4)
 
 
 @each_small
@@ -193,6 +193,6 @@ def test_the_shell_attacks_cells(tmp_path):
     number.write_text(
         'name = "load"\nquestion = "Seconds?"\nnumber = { low = 0, high = 30, bins = 16 }\n[oracle]\nepsilon = 1.0\n'
     )
-    found = json.loads(shell("poisoning", "--survey", number, "--users", 2000, "--target", "3.5", "--json")[0])
-    assert len(found["targets"]) == 1
-    assert found["attacks"][0]["leverage"] > found["attacks"][1]["leverage"] > 1
+    printed = json.loads(shell("poisoning", "--survey", number, "--users", 2000, "--target", "3.5", "--json")[0])
+    assert len(printed["targets"]) == 1
+    assert printed["attacks"][0]["leverage"] > printed["attacks"][1]["leverage"] > 1

@@ -19,10 +19,10 @@ each_case = pytest.mark.parametrize("oracle", [oracle for _, oracle in cases.CAS
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 3.0])
 @pytest.mark.parametrize("make", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR])
 def test_plain_ldp(make, epsilon):
-    found = verify(make(epsilon, 5))
-    assert found.holds
-    assert 0.999 * epsilon <= found.epsilon <= epsilon
-    assert (found.eta, found.eta_mass, found.delta, found.anonymity) == (1, 1, 0, 5)
+    verification = verify(make(epsilon, 5))
+    assert verification.holds
+    assert 0.999 * epsilon <= verification.epsilon <= epsilon
+    assert (verification.eta, verification.eta_mass, verification.delta, verification.anonymity) == (1, 1, 0, 5)
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 6, 7, 8, 12, 15])
@@ -30,11 +30,11 @@ def test_plain_ldp(make, epsilon):
 def test_fhr(size, items):
     """(eps, 1/2) by cardinality and by mass, delta 1/2 as ordinary LDP, and the anonymity in closed form."""
     oracle = fldp.FHR(1.0, size, items=items, allow_exposure=True)
-    found = verify(oracle)
-    assert found.holds
-    assert (found.eta, found.eta_mass, found.delta) == (Fraction(1, 2),) * 3
-    assert found.anonymity == oracle.anonymity
-    assert found.epsilon == 1.0
+    verification = verify(oracle)
+    assert verification.holds
+    assert (verification.eta, verification.eta_mass, verification.delta) == (Fraction(1, 2),) * 3
+    assert verification.anonymity == oracle.anonymity
+    assert verification.epsilon == 1.0
 
 
 def test_range_sizes_are_those_of_the_design():
@@ -58,9 +58,9 @@ def test_randomized_response_with_a_random_answer_is_not_what_we_do():
             random = (1 - self.coin.p) / 2
             return {value: self.coin.p + random, 1 - value: random}
 
-    found = verify(Literal(1.0))
-    assert found.epsilon == pytest.approx(1.86, abs=0.005)
-    assert not found.holds
+    verification = verify(Literal(1.0))
+    assert verification.epsilon == pytest.approx(1.86, abs=0.005)
+    assert not verification.holds
 
 
 def test_a_mechanism_that_publishes_has_no_anonymity():
@@ -68,15 +68,21 @@ def test_a_mechanism_that_publishes_has_no_anonymity():
         def law(self, value, public=None):
             return {value: Fraction(1)}
 
-    found = verify(Publish(1.0, 4))
-    assert (found.eta, found.eta_mass, found.delta, found.anonymity, found.holds) == (0, 0, 1, 1, False)
-    assert found.epsilon == 0.0
+    verification = verify(Publish(1.0, 4))
+    assert (
+        verification.eta,
+        verification.eta_mass,
+        verification.delta,
+        verification.anonymity,
+        verification.holds,
+    ) == (0, 0, 1, 1, False)
+    assert verification.epsilon == 0.0
 
 
 def test_epsilon_is_rounded_up():
-    found = verify(fldp.RR(1.0))
-    assert found.ratio < exp_lower(1.0)
-    assert found.epsilon == 1.0
+    verification = verify(fldp.RR(1.0))
+    assert verification.ratio < exp_lower(1.0)
+    assert verification.epsilon == 1.0
 
 
 @pytest.mark.parametrize("oracle", [fldp.SS(1.0, 64), fldp.SS(1.0, 30), fldp.OLH(1.0, 10**6)], ids=repr)
@@ -116,15 +122,15 @@ def by_ratio(profile):
 def test_shortcuts_equal_enumeration(oracle):
     """The profile in closed form is that of every pair of values, by enumeration of the law."""
     small = shrink(oracle)
-    found = verify(small)
+    verification = verify(small)
     assert (analysis(oracle).profile() is None) == (oracle.name in ("ss", "olh"))
     if analysis(oracle).profile() is None:
         return
     kinds = {
         analysis(small).profile(*pair) for pair in permutations(analysis(small).sample_values(0, small.domain_size), 2)
     }
-    assert kinds >= {analysis(small).profile(*pair) for pair in found.profiles}
-    for pair, enumerated in found.profiles.items():
+    assert kinds >= {analysis(small).profile(*pair) for pair in verification.profiles}
+    for pair, enumerated in verification.profiles.items():
         known = analysis(small).profile(*pair)
         if analysis(small).publics_are_all:
             assert enumerated == known, pair
@@ -132,7 +138,7 @@ def test_shortcuts_equal_enumeration(oracle):
             assert by_ratio(enumerated).keys() <= by_ratio(known).keys(), pair
             assert enumerated.shared_mass <= 1
     if analysis(small).publics_are_all:
-        assert found.overlaps == {share: part for share, part in analysis(small).overlaps().items() if part}
+        assert verification.overlaps == {share: part for share, part in analysis(small).overlaps().items() if part}
 
 
 @pytest.mark.parametrize(
@@ -150,12 +156,17 @@ def test_shortcuts_equal_enumeration(oracle):
 )
 def test_large_domains(oracle, eta, left):
     """By the shortcut, at the size that is asked for."""
-    found = verify(oracle)
-    assert found.holds
-    assert (found.eta, found.eta_mass, found.delta, found.anonymity_mean) == (eta, eta, 1 - eta, left)
-    assert 0.999 <= found.epsilon <= 1
-    assert found.anonymity == oracle.anonymity
-    assert not found.judge(fldp.LDP(0.9)).holds
+    verification = verify(oracle)
+    assert verification.holds
+    assert (verification.eta, verification.eta_mass, verification.delta, verification.anonymity_mean) == (
+        eta,
+        eta,
+        1 - eta,
+        left,
+    )
+    assert 0.999 <= verification.epsilon <= 1
+    assert verification.anonymity == oracle.anonymity
+    assert not verification.judge(fldp.LDP(0.9)).holds
 
 
 def test_a_wrong_shortcut_is_caught():
@@ -172,12 +183,12 @@ def test_gaming_eta_by_count():
     def law(value):
         return {("value", value): 1 - rare, **{("noise", k): rare / noise for k in range(noise)}}
 
-    found = verify(law, domain_size=4)
-    assert found.eta == Fraction(1000, 1001)
-    assert found.eta_mass == rare
-    assert (found.anonymity, found.epsilon, found.delta_at(1.0)) == (1, 0.0, 1 - rare)
-    assert found.anonymity_mean == 1 + 3 * rare
-    refused = found.judge(fldp.FLDP(1.0, 0.9))
+    verification = verify(law, domain_size=4)
+    assert verification.eta == Fraction(1000, 1001)
+    assert verification.eta_mass == rare
+    assert (verification.anonymity, verification.epsilon, verification.delta_at(1.0)) == (1, 0.0, 1 - rare)
+    assert verification.anonymity_mean == 1 + 3 * rare
+    refused = verification.judge(fldp.FLDP(1.0, 0.9))
     assert not refused.holds
     assert "1000/1001 of their reports, 1e-09 by probability, where 0.9 is promised" in str(refused)
 
@@ -185,13 +196,13 @@ def test_gaming_eta_by_count():
 def test_gaming_eta_by_mass():
     """Publish or emit noise, by a fair coin: eta by mass is 1/2, as good as FHR on paper, and nobody is left."""
     noise = {("noise", k): Fraction(1, 20) for k in range(10)}
-    found = verify(lambda value: {("value", value): Fraction(1, 2), **noise}, domain_size=7)
+    verification = verify(lambda value: {("value", value): Fraction(1, 2), **noise}, domain_size=7)
     fhr = verify(fldp.FHR(1.0, 7))
-    assert found.eta_mass == fhr.eta_mass == Fraction(1, 2)
-    assert found.eta > fhr.eta
-    assert (found.anonymity, fhr.anonymity) == (1, 4)
-    assert found.anonymity_mean == fhr.anonymity_mean == 4
-    assert found.judge(fldp.FLDP(1.0, 0.5)).holds
+    assert verification.eta_mass == fhr.eta_mass == Fraction(1, 2)
+    assert verification.eta > fhr.eta
+    assert (verification.anonymity, fhr.anonymity) == (1, 4)
+    assert verification.anonymity_mean == fhr.anonymity_mean == 4
+    assert verification.judge(fldp.FLDP(1.0, 0.5)).holds
 
 
 def brute_delta(rows, bound):
@@ -213,10 +224,10 @@ def random_rows(seed, values=3, reports=4):
 @pytest.mark.parametrize("seed", range(12))
 def test_delta_against_all_events(seed):
     rows = random_rows(seed)
-    found = verify(rows)
+    verification = verify(rows)
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
-        assert found.delta_at(epsilon) == brute_delta(rows, exp_lower(epsilon))
-    corners = found.delta_curve
+        assert verification.delta_at(epsilon) == brute_delta(rows, exp_lower(epsilon))
+    corners = verification.delta_curve
     assert corners[0][0] == 1
     assert corners[-1][1] == max(brute_delta(rows, corners[-1][0] + k) for k in (0, 5, 1000))
     for bound, delta in corners:
@@ -230,27 +241,27 @@ def test_delta_against_all_events(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_the_rest_against_plain_loops(seed):
     rows = random_rows(seed, values=4, reports=5)
-    found = verify(rows)
+    verification = verify(rows)
     ranges = [{k for k, share in enumerate(row) if share} for row in rows]
     ordered = list(permutations(range(4), 2))
     shared = {pair: sum(rows[pair[0]][k] for k in ranges[pair[0]] & ranges[pair[1]]) for pair in ordered}
-    assert found.eta_mass == min(shared.values())
-    assert found.eta == min(
+    assert verification.eta_mass == min(shared.values())
+    assert verification.eta == min(
         Fraction(len(ranges[s] & ranges[t]), max(len(ranges[s]), len(ranges[t]))) for s, t in ordered
     )
     left = [sum(k in values for values in ranges) for k in range(5)]
-    assert found.anonymity == min(count for count in left if count)
-    assert found.anonymity_mean == sum(row[k] * left[k] for row in rows for k in range(5)) / 4
+    assert verification.anonymity == min(count for count in left if count)
+    assert verification.anonymity_mean == sum(row[k] * left[k] for row in rows for k in range(5)) / 4
     ratios = [rows[s][k] / rows[t][k] for s, t in ordered for k in ranges[s] & ranges[t]]
-    assert found.ratio == max([*ratios, 1])
-    assert found.strong == all(ranges[s] & ranges[t] for s, t in ordered)
+    assert verification.ratio == max([*ratios, 1])
+    assert verification.strong == all(ranges[s] & ranges[t] for s, t in ordered)
 
 
 def test_delta_is_what_eta_by_mass_leaves():
     for oracle in (fldp.FHR(0.5, 7), fldp.FWR(1.0, 6, 0.25, allow_exposure=True), fldp.OUE(1.0, 4)):
-        found = verify(oracle)
-        assert found.delta_at(found.epsilon) == found.delta_at(20.0) == 1 - found.eta_mass
-        assert found.delta_at(0.1) > 1 - found.eta_mass
+        verification = verify(oracle)
+        assert verification.delta_at(verification.epsilon) == verification.delta_at(20.0) == 1 - verification.eta_mass
+        assert verification.delta_at(0.1) > 1 - verification.eta_mass
 
 
 @pytest.mark.parametrize(
@@ -314,8 +325,8 @@ def test_laws_of_many_kinds():
     table = [[0.75, 0.25], [0.25, 0.75]]
     mappings = [{"a": Fraction(3, 4), "b": Fraction(1, 4)}, {"a": Fraction(1, 4), "b": Fraction(3, 4)}]
     for subject in (table, np.array(table), mappings, [["3/4", "0.25"], ["1/4", "3/4"]]):
-        found = verify(subject, notion=fldp.LDP(1.1))
-        assert (found.ratio, found.holds) == (3, True)
+        verification = verify(subject, notion=fldp.LDP(1.1))
+        assert (verification.ratio, verification.holds) == (3, True)
     assert verify(lambda value: table[value], domain_size=2).ratio == 3
     assert verify([[0.1] * 10, [0.1] * 10]).ratio == 1  # ten times 0.1 is not 1, and that is nobody's fault
 
@@ -332,15 +343,15 @@ def test_without_a_promise_nothing_holds_or_fails():
 def test_large_groups_are_verified_as_they_are():
     """With the coins of the groups that are asked for, and the group of one that is last."""
     oracle = fldp.Grouped(1.0, base="grr", groups=(300, 200, 200, 200, 200, 1), allow_exposure=True)
-    found = verify(oracle)
-    assert found.holds
-    assert (found.domain_size, found.anonymity, found.eta, found.delta) == (1101, 1, 0, 1)
-    assert found.anonymity_mean == Fraction(300**2 + 4 * 200**2 + 1, 1101)
-    assert found.ratio == max(analysis(fldp.GRR(1.0, size)).profile().ratio for size in (200, 300))
-    assert found.judge(fldp.GroupedLDP(1.0, [300, 200, 200, 200, 200, 1])).holds
-    assert found.judge(fldp.GroupedLDP(1.0, [200, 300, 200, 200, 200, 1])).pair == (200, 300)
-    assert found.judge(fldp.GroupedLDP(1.0, [100, 200, 100, 100, 200, 200, 200, 1])).holds
-    assert found.judge(fldp.GroupedLDP(0.9, [300, 200, 200, 200, 200, 1])).pair == (0, 1)
+    verification = verify(oracle)
+    assert verification.holds
+    assert (verification.domain_size, verification.anonymity, verification.eta, verification.delta) == (1101, 1, 0, 1)
+    assert verification.anonymity_mean == Fraction(300**2 + 4 * 200**2 + 1, 1101)
+    assert verification.ratio == max(analysis(fldp.GRR(1.0, size)).profile().ratio for size in (200, 300))
+    assert verification.judge(fldp.GroupedLDP(1.0, [300, 200, 200, 200, 200, 1])).holds
+    assert verification.judge(fldp.GroupedLDP(1.0, [200, 300, 200, 200, 200, 1])).pair == (200, 300)
+    assert verification.judge(fldp.GroupedLDP(1.0, [100, 200, 100, 100, 200, 200, 200, 1])).holds
+    assert verification.judge(fldp.GroupedLDP(0.9, [300, 200, 200, 200, 200, 1])).pair == (0, 1)
 
 
 def test_large_domains_are_judged_at_once():
@@ -357,9 +368,9 @@ def test_epsilons_that_nobody_promises(epsilon):
 
 
 def test_numbers_of_all_kinds():
-    found = verify([np.array([0.75, 0.25], np.float32), [np.float64(0.25), 0.75]])
-    assert found.ratio == 3
-    assert found.delta_at(Fraction(1, 3)) == found.delta_at(1 / 3)
+    verification = verify([np.array([0.75, 0.25], np.float32), [np.float64(0.25), 0.75]])
+    assert verification.ratio == 3
+    assert verification.delta_at(Fraction(1, 3)) == verification.delta_at(1 / 3)
     assert verify(lambda value: np.eye(2)[value], domain_size=np.int64(2)).eta == 0
     hardly = verify([[0.5, 0.5], [5e-324, 1.0]]).judge(fldp.LDP(1.0))
     assert hardly.reason == "a report is more than 10^300 times as likely, above e^1"

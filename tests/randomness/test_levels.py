@@ -37,12 +37,12 @@ def test_every_two_values_are_within_the_smaller_budget():
 def total(budgets, sizes, s, z):
     """The sum of the variances of rare values for two numbers of choice, straight from the definition."""
     least = exp(budgets[0])
-    most_up, most_down, found = 1 + (least - 1) * s, 1 / (1 - (1 - 1 / least) * z), 0.0
+    most_up, most_down, variance = 1 + (least - 1) * s, 1 / (1 - (1 - 1 / least) * z), 0.0
     for budget, size in zip(budgets, sizes, strict=True):
         up, down = min(most_up, exp(budget) / most_down), min(most_down, exp(budget) / most_up)
         b = (down - 1) / (up * down - 1)
-        found += size * b * (1 - b) / (up * b - b) ** 2
-    return found
+        variance += size * b * (1 - b) / (up * b - b) ** 2
+    return variance
 
 
 @pytest.mark.parametrize(("budgets", "sizes"), LEVELS)
@@ -62,21 +62,21 @@ def test_one_number_is_as_good_as_two(budgets, sizes):
 
 def opt1(budgets, sizes):
     """With a + b = 1: the share t of the least budget goes to the values that have more."""
-    found = []
+    errors = []
     for k in range(500, 1000):
         steps = [min(budgets[0] * k / 1000, budget - budgets[0] * k / 1000) for budget in budgets]
-        found.append(sum(size * exp(x) / (exp(x) - 1) ** 2 for x, size in zip(steps, sizes, strict=True)))
-    return min(found)
+        errors.append(sum(size * exp(x) / (exp(x) - 1) ** 2 for x, size in zip(steps, sizes, strict=True)))
+    return min(errors)
 
 
 def opt2(budgets, sizes):
     """With a = 1/2: the least b is c, and no other may be below 1 - c e^budget."""
-    low, high, found = exp(-budgets[0]) / 2, 1 / (1 + exp(budgets[0])), []
+    low, high, errors = exp(-budgets[0]) / 2, 1 / (1 + exp(budgets[0])), []
     for k in range(1, 1001):
         c = low + (high - low) * k / 1000
         bits = [max(c, 1 - c * exp(budget)) for budget in budgets]
-        found.append(sum(size * b * (1 - b) / (0.5 - b) ** 2 for b, size in zip(bits, sizes, strict=True)))
-    return min(found)
+        errors.append(sum(size * b * (1 - b) / (0.5 - b) ** 2 for b, size in zip(bits, sizes, strict=True)))
+    return min(errors)
 
 
 def test_equal_budgets_give_oue():
@@ -110,6 +110,6 @@ def test_bad_parameters(changed, message):
 
 def test_the_wire_has_all_that_a_client_needs():
     """The balance is on the wire, found or chosen, so that no client has to search."""
-    found = fldp.wire.describe(fldp.IDUE(2.0, 5, budgets={0: 0.5}))
-    assert found == {"name": "idue", "epsilon": 2.0, "domain_size": 5, "budgets": [[0, 0.5]], "balance": 628}
-    assert fldp.wire.build(found) == fldp.IDUE(2.0, 5, budgets={0: 0.5})
+    described = fldp.wire.describe(fldp.IDUE(2.0, 5, budgets={0: 0.5}))
+    assert described == {"name": "idue", "epsilon": 2.0, "domain_size": 5, "budgets": [[0, 0.5]], "balance": 628}
+    assert fldp.wire.build(described) == fldp.IDUE(2.0, 5, budgets={0: 0.5})

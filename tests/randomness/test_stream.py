@@ -169,16 +169,16 @@ def test_processes_never_repeat_reports(method):
 
 
 def test_threads_that_share_a_stream_get_different_words():
-    stream, found, lock = Stream(9), [], threading.Lock()
+    stream, drawn, lock = Stream(9), [], threading.Lock()
 
     def draw():
         mine = [int(word) for _ in range(200) for word in stream.words(5)]
         with lock:
-            found.extend(mine)
+            drawn.extend(mine)
 
     threads = [threading.Thread(target=draw) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found) == sorted(Stream(9).words(4000).tolist())
+    assert sorted(drawn) == sorted(Stream(9).words(4000).tolist())

@@ -101,10 +101,10 @@ def test_sets_are_as_even_as_the_coin_takes_them_to_be(others, members):
 @settings(max_examples=30, deadline=None, derandomize=True)
 @pytest.mark.long
 def test_sets_keep_the_declared_epsilon(epsilon, domain_size):
-    found = fldp.verify(fldp.SS(epsilon, domain_size))
-    assert not exceeds(found.ratio, epsilon)
-    assert found.epsilon >= 0.998 * epsilon
-    assert found.holds
+    verification = fldp.verify(fldp.SS(epsilon, domain_size))
+    assert not exceeds(verification.ratio, epsilon)
+    assert verification.epsilon >= 0.998 * epsilon
+    assert verification.holds
 
 
 @pytest.mark.parametrize(("epsilon", "domain_size"), [(1.0, 2**28), (1.0, 2**31 - 1), (1e-6, 2**20)])
@@ -120,11 +120,11 @@ def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
     if name == "olh":
         epsilon = min(epsilon, 6.0)  # its law has about e^epsilon outcomes; the coin itself is tested above
     oracle = fldp.oracles.get(name)(epsilon=epsilon, domain_size=2 if name == "rr" else 3)
-    found = fldp.verify(oracle)
-    assert found.epsilon <= epsilon
-    assert not exceeds(found.ratio, epsilon)
-    assert found.epsilon >= 0.998 * epsilon
-    assert found.holds
+    verification = fldp.verify(oracle)
+    assert verification.epsilon <= epsilon
+    assert not exceeds(verification.ratio, epsilon)
+    assert verification.epsilon >= 0.998 * epsilon
+    assert verification.holds
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-30, 1e-19, 45.0, 63.9, 64.0, 700.0, 1e300])

@@ -20,16 +20,16 @@ from support.relays import relay
 
 @pytest.fixture(params=STORES)
 def collector(request, tmp_path):
-    made = Server(tmp_path, ohttp="true", log_senders="true", **stored_in(request.param))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, ohttp="true", log_senders="true", **stored_in(request.param))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.fixture
 def alone(tmp_path):
-    made = Server(tmp_path, ohttp="true", log_senders="true")
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, ohttp="true", log_senders="true")
+    yield server
+    assert server.stop() == 0
 
 
 def tally(collector, survey):

@@ -15,9 +15,9 @@ SENDERS, EACH, KILLS = 3, 12, 2
 
 @pytest.fixture
 def collector(tmp_path):
-    made = Server(tmp_path, ohttp="true")
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, ohttp="true")
+    yield server
+    assert server.stop() == 0
 
 
 def test_nothing_is_lost_and_nothing_counts_twice(collector):

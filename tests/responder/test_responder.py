@@ -62,10 +62,10 @@ def test_several_answers_are_one_batch(monkeypatch, name, count):
 
 @pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
 def test_the_json_of_an_oracle_makes_the_same_responder(oracle):
-    made, same = Responder(oracle), Responder.from_dict(json.loads(json.dumps(wire.describe(oracle))))
-    assert (made.epsilon, made.eta, repr(made)) == (same.epsilon, same.eta, repr(same))
+    responder, same = Responder(oracle), Responder.from_dict(json.loads(json.dumps(wire.describe(oracle))))
+    assert (responder.epsilon, responder.eta, repr(responder)) == (same.epsilon, same.eta, repr(same))
     assert (same.epsilon, same.eta) == (oracle.epsilon, oracle.eta)
-    assert made._frame._start == same._frame._start
+    assert responder._frame._start == same._frame._start
 
 
 def test_a_survey_is_answered_by_labels():
@@ -284,10 +284,10 @@ def test_the_lines_that_run_are_the_same_for_every_value_and_every_coin(name):
     every = range(oracle.domain_size)
 
     def draw(value, words, raw):
-        given = iter(words)
-        source = WordSource(lambda: next(given), lambda count: raw[:count])
-        made = registry.response(name, oracle.parameters, source=source).draw
-        return steps_of(lambda: made(value))
+        supply = iter(words)
+        source = WordSource(lambda: next(supply), lambda count: raw[:count])
+        draw = registry.response(name, oracle.parameters, source=source).draw
+        return steps_of(lambda: draw(value))
 
     raw = fldp.Stream(3).words(1000).tobytes()
     words = fldp.Stream(4).words(8).tolist()

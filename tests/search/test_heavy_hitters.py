@@ -25,18 +25,18 @@ ZIPF = {name: 60_000 // (rank + 2) for rank, name in enumerate(NAMES)}  # of dif
 
 @pytest.mark.parametrize("oracle", [None, "olh", "fwr"])
 def test_the_frequent_strings_are_found(oracle):
-    found = fldp.heavy_hitters(ZIPF, epsilon=5.0, k=8, oracle=oracle, bits=10, rng=1)
-    rows = found.top()
+    hitters = fldp.heavy_hitters(ZIPF, epsilon=5.0, k=8, oracle=oracle, bits=10, rng=1)
+    rows = hitters.top()
     assert len({hitter.text for hitter in rows} & set(NAMES[:8])) >= 7
     assert all(hitter.certain for hitter in rows)
-    assert found.population == sum(ZIPF.values())
+    assert hitters.population == sum(ZIPF.values())
     for hitter in rows:
         low, high = hitter.interval
-        assert low <= ZIPF[hitter.text] / found.population <= high
+        assert low <= ZIPF[hitter.text] / hitters.population <= high
 
 
-def seen(found):
-    return [(hitter.text, hitter.share) for hitter in found.top(100)]
+def seen(hitters):
+    return [(hitter.text, hitter.share) for hitter in hitters.top(100)]
 
 
 def test_the_same_seed_gives_the_same_whatever_the_order():
@@ -51,11 +51,11 @@ def test_the_same_seed_gives_the_same_whatever_the_order():
 def test_everybody_is_asked_once():
     """In rounds of a fifth each, and all who are left in the last; told as it goes on."""
     done = []
-    found = fldp.heavy_hitters({"the": 10_000}, epsilon=9.0, k=1, rounds=4, rng=1, progress=done.append)
+    hitters = fldp.heavy_hitters({"the": 10_000}, epsilon=9.0, k=1, rounds=4, rng=1, progress=done.append)
     assert sum(done) == 10_000
     assert done[0] == 2_000
-    assert found.estimate.n == 10_000 - 2_000 * (len(done) - 1)
-    assert seen(found)[0][0] == "the"
+    assert hitters.estimate.n == 10_000 - 2_000 * (len(done) - 1)
+    assert seen(hitters)[0][0] == "the"
 
 
 def test_reports_too_large_for_memory_are_made_in_parts(monkeypatch):
@@ -81,8 +81,8 @@ def test_values_that_are_none(values, message):
 
 
 def test_few_people_find_nothing_or_little():
-    found = fldp.heavy_hitters(["a", "b", "c", "d", "e", "f"], epsilon=0.5, k=1, rng=3)
-    assert not any(hitter.certain for hitter in found.top())
+    hitters = fldp.heavy_hitters(["a", "b", "c", "d", "e", "f"], epsilon=0.5, k=1, rng=3)
+    assert not any(hitter.certain for hitter in hitters.top())
 
 
 # The shell
@@ -98,11 +98,11 @@ def test_the_shell(tmp_path):
     (tmp_path / "words.csv").write_text("\n".join(["word", *rows]))
     done = shell(tmp_path / "words.csv", *("--epsilon", 5, "--top", 2, "--bits", 10, "--seed", 1, "--json"))
     assert "experiments only" in done.stderr
-    found = json.loads(done.stdout)
-    assert [row["string"] for row in found["rows"]] == NAMES[:2]
-    assert found["eta"] == 1
-    assert set(found["rows"][0]) == set(search.COLUMNS)
-    assert found["population"] == sum(ZIPF.values()) - ZIPF[""]
+    printed = json.loads(done.stdout)
+    assert [row["string"] for row in printed["rows"]] == NAMES[:2]
+    assert printed["eta"] == 1
+    assert set(printed["rows"][0]) == set(search.COLUMNS)
+    assert printed["population"] == sum(ZIPF.values()) - ZIPF[""]
 
 
 def test_bad_use_of_the_shell(tmp_path):
@@ -114,12 +114,12 @@ def test_bad_use_of_the_shell(tmp_path):
 
 
 def test_what_people_see():
-    found = fldp.heavy_hitters({"x" * 40: 9_000, "y": 1_000}, epsilon=9.0, k=2, rounds=2, bits=6, rng=1)
-    said = " ".join(search.notes(found, 0.95))
+    hitters = fldp.heavy_hitters({"x" * 40: 9_000, "y": 1_000}, epsilon=9.0, k=2, rounds=2, bits=6, rng=1)
+    said = " ".join(search.notes(hitters, 0.95))
     assert "are beginnings" in said
     assert "eta 1" in said
-    assert search.as_csv(found, 0.95).splitlines()[0] == ",".join(search.COLUMNS)
-    assert search.table(found, 0.95).row_count == 2
+    assert search.as_csv(hitters, 0.95).splitlines()[0] == ",".join(search.COLUMNS)
+    assert search.table(hitters, 0.95).row_count == 2
     nothing = HeavyHitters(3)
     assert search.notes(nothing, 0.95)[0].startswith("Nothing stood out")
     assert json.loads(search.as_json(nothing, 0.95))["rows"] == []
@@ -127,9 +127,9 @@ def test_what_people_see():
 
 
 def test_bytes_that_are_no_text_are_shown():
-    found = fldp.heavy_hitters({b"\xff\xfe": 5_000, b"a": 10}, epsilon=9.0, k=1, rounds=3, rng=1)
-    assert found.top()[0].beginning == Beginning(b"\xff\xfe", whole=True)
-    assert json.loads(search.as_json(found, 0.95))["rows"][0]["string"] == "\\xff\\xfe"
+    hitters = fldp.heavy_hitters({b"\xff\xfe": 5_000, b"a": 10}, epsilon=9.0, k=1, rounds=3, rng=1)
+    assert hitters.top()[0].beginning == Beginning(b"\xff\xfe", whole=True)
+    assert json.loads(search.as_json(hitters, 0.95))["rows"][0]["string"] == "\\xff\\xfe"
 
 
 # Real words
@@ -143,8 +143,8 @@ def test_the_words_of_the_brown_corpus():
     people = dict(zip(words.labels, words.counts.tolist(), strict=True))
     hits = []
     for seed in range(2):
-        found = fldp.heavy_hitters(people, epsilon=4.0, k=20, rng=seed).top()
-        hits.append(len({hitter.text for hitter in found} & set(words.labels[:20])))
-        assert all(hitter.certain for hitter in found)
-        assert all(hitter.text in people for hitter in found)
+        top = fldp.heavy_hitters(people, epsilon=4.0, k=20, rng=seed).top()
+        hits.append(len({hitter.text for hitter in top} & set(words.labels[:20])))
+        assert all(hitter.certain for hitter in top)
+        assert all(hitter.text in people for hitter in top)
     assert sum(hits) / len(hits) >= 18

@@ -29,9 +29,9 @@ def test_no_code_begins_another(code, one, two):
 @given(st.binary(max_size=8), st.data())
 def test_a_beginning_of_the_code_is_a_beginning_of_the_string(code, value, data):
     bits = code.encode(value)
-    found = code.decode(bits[: data.draw(st.integers(0, len(bits) - 1))])
-    assert not found.whole
-    assert value.startswith(found.value)
+    decoded = code.decode(bits[: data.draw(st.integers(0, len(bits) - 1))])
+    assert not decoded.whole
+    assert value.startswith(decoded.value)
 
 
 def beginnings(code, length, bits=""):

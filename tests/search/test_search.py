@@ -70,8 +70,8 @@ def test_every_string_is_found_and_counted():
     """Of different lengths, one the beginning of another, empty, not UTF-8, out of the alphabet; and too long ones."""
     people = [string for weight, string in enumerate(STRINGS, 3) for _ in range(100 * weight)]
     search = Search(**CLEAR, k=10, alphabet="abc", bits=12, rounds=6)
-    _, found = finished(search, people)
-    rows = {hitter.beginning: round(hitter.share * len(people)) for hitter in found.top()}
+    _, hitters = finished(search, people)
+    rows = {hitter.beginning: round(hitter.share * len(people)) for hitter in hitters.top()}
     whole = {Beginning(string, whole=True): 100 * weight for weight, string in enumerate(STRINGS[:-1], 3)}
     assert whole.items() <= rows.items()
     ((long, count),) = rows.items() - whole.items()
@@ -81,11 +81,11 @@ def test_every_string_is_found_and_counted():
 
 
 def test_one_string_ends_the_search_early():
-    seen, found = finished(Search(**CLEAR, rounds=10), [b"the"] * 500)
+    seen, hitters = finished(Search(**CLEAR, rounds=10), [b"the"] * 500)
     assert [question.number for question in seen] == [1, 2, 3][: len(seen)]
     assert seen[-1].prefixes == (seen[0].search.code.encode(b"the"),)
     assert seen[-1].domain_size == 2
-    (only,) = found.top()
+    (only,) = hitters.top()
     assert (only.text, only.certain) == ("the", True)
     assert only.share == pytest.approx(1)
 
@@ -93,9 +93,9 @@ def test_one_string_ends_the_search_early():
 def test_where_nothing_stands_out_nothing_is_found():
     search = Search(epsilon=1.0, oracle="oue", k=1, bits=8)
     level = fldp.Tally(search.first.oracle, np.full(257, 269), 1000)
-    found = search.first.next_round(level)
-    assert isinstance(found, fldp.HeavyHitters)
-    assert (found.top(), found.candidates) == ([], ())
+    following = search.first.next_round(level)
+    assert isinstance(following, fldp.HeavyHitters)
+    assert (following.top(), following.candidates) == ([], ())
 
 
 def test_values_that_no_string_has_are_never_kept():
@@ -136,8 +136,8 @@ def test_a_tally_of_another_round_is_refused():
 @pytest.mark.parametrize("name", ["grr", "oue", "sue", "olh", "hr", "hrr", "ss", "pgr", "fhr", "fwr"])
 def test_any_oracle_whose_values_can_be_listed(name):
     people = [b"yes"] * 600 + [b"no"] * 300 + [b"maybe"] * 100
-    _, found = finished(Search(epsilon=7.0, oracle=name, k=3, alphabet="yesnomab", bits=8, rounds=4), people)
-    assert [hitter.text for hitter in found.top()][:2] == ["yes", "no"]
+    _, hitters = finished(Search(epsilon=7.0, oracle=name, k=3, alphabet="yesnomab", bits=8, rounds=4), people)
+    assert [hitter.text for hitter in hitters.top()][:2] == ["yes", "no"]
 
 
 def test_an_oracle_that_would_expose_somebody_in_the_last_round_is_replaced():
@@ -211,9 +211,9 @@ def test_certain_is_exact_however_few_there_are(oracle, n):
 EMPTY = fldp.Estimate(fldp.RR(1.0), np.zeros(5), np.zeros(5), 1)
 
 
-def all_hold(found, counts):
+def all_hold(following, counts):
     """Whether the intervals of a, b, c, ... all cover the shares of the population."""
-    ends = {hitter.text: hitter.interval for hitter in found.top(level=0.9)}
+    ends = {hitter.text: hitter.interval for hitter in following.top(level=0.9)}
     shares = zip(sorted(ends), counts / counts.sum(), strict=False)
     return all(ends[name][0] <= share <= ends[name][1] for name, share in shares)
 
@@ -225,19 +225,19 @@ def test_all_intervals_hold_together_and_include_who_was_asked():
     generator, held, alone = np.random.default_rng(7), 0, 0
     for seed in range(1000):
         drawn = generator.multivariate_hypergeometric(counts, 2000)
-        found = question.next_round(fldp.simulate(question.oracle, drawn, rng=seed))
-        assert found.population == 2000
-        held += all_hold(replace(found, population=6000), counts)
-        alone += all_hold(found, counts)
+        following = question.next_round(fldp.simulate(question.oracle, drawn, rng=seed))
+        assert following.population == 2000
+        held += all_hold(replace(following, population=6000), counts)
+        alone += all_hold(following, counts)
     assert 900 - 4 * 9.5 <= held <= 950
     assert alone < 800  # without the chance of who was asked, they would be far too short
 
 
 def test_the_top_is_sorted_and_cut():
     question = last([b"a", b"b", b"c"], epsilon=8.0, oracle="grr", k=2)
-    found = question.next_round(fldp.Tally(question.oracle, [10, 500, 400, 90], 1000))
-    assert [hitter.text for hitter in found.top()] == ["b", "c"]
-    assert [hitter.text for hitter in found.top(3)] == ["b", "c", "a"]
-    assert repr(found) == "<3 candidates of a search for 2>"
+    following = question.next_round(fldp.Tally(question.oracle, [10, 500, 400, 90], 1000))
+    assert [hitter.text for hitter in following.top()] == ["b", "c"]
+    assert [hitter.text for hitter in following.top(3)] == ["b", "c", "a"]
+    assert repr(following) == "<3 candidates of a search for 2>"
     with pytest.raises(fldp.ParameterError, match="level must be a number between 0 and 1, got 2"):
-        found.top(level=2)
+        following.top(level=2)

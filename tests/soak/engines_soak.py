@@ -23,9 +23,9 @@ def main():
 
 
 def _check(lake, marker, **options):
-    found = tally(lake, ORACLE, **options)
-    assert found == tally(lake, ORACLE, workers=1)
-    assert found.tally.n == REPORTS
+    result = tally(lake, ORACLE, **options)
+    assert result == tally(lake, ORACLE, workers=1)
+    assert result.tally.n == REPORTS
     peaks = sorted(map(peak_megabytes, python_children()))
     print(f"{options['engine']}: {REPORTS:,} reports, peak of a worker {peaks[-1]:.0f} MB", flush=True)
     assert peaks[-1] < MAX_MEGABYTES

@@ -80,16 +80,16 @@ def fuzz(count, seed):
         reports, data = rng.choice(sent)
         if rng.random() < 0.7:
             mutated = damage(rng, data, sent)
-            found = attempt(mutated)
-            good = found is None or any(found == other for other, whole in sent if whole == mutated)
+            outcome = attempt(mutated)
+            good = outcome is None or any(outcome == other for other, whole in sent if whole == mutated)
             assert good, f"a wrong batch was accepted: {mutated.hex()}"
         else:
-            found = attempt(forge(rng, reports))
-            if found is not None:
-                assert isinstance(found.oracle.tally(found), fldp.Tally)
-                assert wire.decode(wire.encode(found)) == found
-        refused += found is None
-        accepted += found is not None
+            outcome = attempt(forge(rng, reports))
+            if outcome is not None:
+                assert isinstance(outcome.oracle.tally(outcome), fldp.Tally)
+                assert wire.decode(wire.encode(outcome)) == outcome
+        refused += outcome is None
+        accepted += outcome is not None
     return refused, accepted
 
 
@@ -104,10 +104,10 @@ def fuzz_tallies(count, seed):
         tally, data = rng.choice(sent)
         mutated = damage(rng, data, sent)
         try:
-            found = wire.decode_tally(mutated)
+            decoded = wire.decode_tally(mutated)
         except WireError:
             continue
-        assert any(found == other for other, whole in sent if whole == mutated), mutated.hex()
+        assert any(decoded == other for other, whole in sent if whole == mutated), mutated.hex()
 
 
 def main(count):

@@ -25,13 +25,13 @@ def stormed(server, survey, requests, seed):
 
 async def besieged(siege):
     """Every kind of siege, one after the other, beside an honest client; return what became of them and of it."""
-    found = Counter()
+    statuses = Counter()
     with honest(siege) as client:
         for attack, count in ((siege.drip_bodies, 900), (siege.drip_headers, 300), (siege.idle, 1000)):
-            found += await attack(count)
+            statuses += await attack(count)
         for attack in (siege.gigabyte, siege.chunked_gigabyte, siege.bomb, siege.header_flood):
-            found[(await attack())[0]] += 1
-    return found, client
+            statuses[(await attack())[0]] += 1
+    return statuses, client
 
 
 def main():
@@ -46,10 +46,11 @@ def main():
         _, client = asyncio.run(besieged(siege))
         counted, early, start = 7 + client.answers[200], resident(server.process), monotonic()
         assert server.counts()[survey.version] == counted
-        found = stormed(server, survey, REQUESTS, seed=1)
+        statuses = stormed(server, survey, REQUESTS, seed=1)
         assert server.counts()[survey.version] == counted
         print(
-            f"{REQUESTS:,} hostile requests in {monotonic() - start:.0f} s: {dict(sorted(found.items()))}", flush=True
+            f"{REQUESTS:,} hostile requests in {monotonic() - start:.0f} s: {dict(sorted(statuses.items()))}",
+            flush=True,
         )
         ends, client = asyncio.run(besieged(siege))
         print(f"siege: {dict(sorted(ends.items(), key=str))}; honest client: {dict(client.answers)}, ", end="")

@@ -21,7 +21,7 @@ def good_request(survey):
 
 def main(bodies=BODIES, seed=1):
     """Run it and print what was seen; anything that is not as it must be is an error."""
-    numbers, found = random.Random(seed), Counter()
+    numbers, outcomes = random.Random(seed), Counter()
     with tempfile.TemporaryDirectory() as folder:
         server = Server(folder, log="false", ohttp="true")
         survey = server.publish(name="browser")
@@ -31,8 +31,8 @@ def main(bodies=BODIES, seed=1):
             for _ in range(bodies):
                 one = fuzzed(numbers, config, good)
                 answer = client.post("/v1/ohttp", content=one.body, headers={"Content-Type": ohttp.REQUEST_TYPE})
-                found[one.check(answer.status_code, answer.content)] += 1
-        print(f"{bodies:,} encapsulated bodies: {dict(sorted(found.items()))}", flush=True)
-        assert server.counts()[survey.version] <= found[200]  # damage beyond the report itself leaves it good
+                outcomes[one.check(answer.status_code, answer.content)] += 1
+        print(f"{bodies:,} encapsulated bodies: {dict(sorted(outcomes.items()))}", flush=True)
+        assert server.counts()[survey.version] <= outcomes[200]  # damage beyond the report itself leaves it good
         assert server.fsck().returncode == 0
         assert server.stop() == 0

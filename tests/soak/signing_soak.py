@@ -39,11 +39,11 @@ def correlations(count=SIGNATURES, sign=PrivateKey.sign):
 
 def main():
     """Measure, print and judge."""
-    found = correlations()
+    measured = correlations()
     names = ("number", "modulo p", "modulo q")
-    said = ", ".join(f"{name} {r:+.4f}" for name, r in zip(names, found, strict=True))
+    said = ", ".join(f"{name} {r:+.4f}" for name, r in zip(names, measured, strict=True))
     print(f"{SIGNATURES:,} signatures, correlation of time and ones: {said}", flush=True)
-    assert max(map(abs, found)) < MAX_R, said
+    assert max(map(abs, measured)) < MAX_R, said
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def ask(server, survey, stack, number):
 
 def head(connection):
     """Read the head of an answer; the rest may be long."""
-    found = b""
-    while b"\r\n\r\n" not in found and (part := connection.recv(4096)):
-        found += part
-    return found.partition(b"\r\n\r\n")[0].lower()
+    received = b""
+    while b"\r\n\r\n" not in received and (part := connection.recv(4096)):
+        received += part
+    return received.partition(b"\r\n\r\n")[0].lower()

@@ -87,6 +87,8 @@ def new_survey(page, url, name, **choices):
 def accessible(page):
     """Fail on whatever axe-core finds on a page, and on a page that is wider than its window."""
     page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    assert not found, json.dumps([[one["id"], [node["html"] for node in one["nodes"]]] for one in found], indent=1)
+    violations = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    assert not violations, json.dumps(
+        [[one["id"], [node["html"] for node in one["nodes"]]] for one in violations], indent=1
+    )
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

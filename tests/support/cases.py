@@ -309,12 +309,12 @@ def sketch(cls, hashes, width):
 
 def rappor_atoms(oracle, value):
     """Every kind of number for every bit at both stages; given the bits that are kept, all that a response can be."""
-    made = oracle.base
-    planes, flip, zero, one = naive.stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    base = oracle.base
+    planes, flip, zero, one = naive.stage_coins(base.epsilon, base.epsilon_permanent, base.hashes, base.p)
     flips, answers = regions([flip], 1 << planes), regions([zero, one], 1 << planes)
-    for numbers in product(*[flips] * made.bits, *[answers] * made.bits):
+    for numbers in product(*[flips] * base.bits, *[answers] * base.bits):
         share = prod((part for _, part in numbers), start=Fraction(1))
-        yield [(JUNK, *planes_of([ends[side] for ends, _ in numbers], made.bits, planes)) for side in (0, -1)], share
+        yield [(JUNK, *planes_of([ends[side] for ends, _ in numbers], base.bits, planes)) for side in (0, -1)], share
 
 
 def planes_of(numbers, bits, planes):
@@ -325,8 +325,8 @@ def planes_of(numbers, bits, planes):
 
 def rappor(bits, hashes, cohorts, p=None):
     def make(epsilon, size):
-        made = fldp.RAPPOR(epsilon, 1.5 * epsilon, bits, hashes, cohorts, p, hash_seed=size)
-        return made.among(f"word {k}" for k in range(size))
+        oracle = fldp.RAPPOR(epsilon, 1.5 * epsilon, bits, hashes, cohorts, p, hash_seed=size)
+        return oracle.among(f"word {k}" for k in range(size))
 
     return make
 
@@ -347,8 +347,8 @@ EXEMPT = {name: {"check_moments", "check_estimates"} for name in ("cms", "hcms")
 
 def pairs(family: Family) -> list[tuple[float, int]]:
     """Every size with one epsilon, and one small size with every epsilon of the family."""
-    found = [(EPSILONS[k % len(EPSILONS)], size) for k, size in enumerate(family.sizes)]
-    return sorted({*found, *((epsilon, min(family.sizes[-1], 5)) for epsilon in family.epsilons)})
+    cases = [(EPSILONS[k % len(EPSILONS)], size) for k, size in enumerate(family.sizes)]
+    return sorted({*cases, *((epsilon, min(family.sizes[-1], 5)) for epsilon in family.epsilons)})
 
 
 STRING_CASES = {

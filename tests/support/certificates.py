@@ -13,7 +13,7 @@ def write_certificate(folder, name="server"):
     private = ec.generate_private_key(ec.SECP256R1())
     title = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder(title, title, private.public_key(), x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=1))
@@ -23,6 +23,6 @@ def write_certificate(folder, name="server"):
     )
     files = folder / f"{name}.pem", folder / f"{name}.key"
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     files[1].write_bytes(private.private_bytes(*form))
     return files

@@ -30,11 +30,13 @@ def self_signed():
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
-    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
-    made = made.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False)
+    builder = x509.CertificateBuilder(
+        name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1)
+    )
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False)
     pem = serialization.Encoding.PEM
     form = serialization.PrivateFormat.PKCS8
     return (
         key.private_bytes(pem, form, serialization.NoEncryption()),
-        made.sign(key, hashes.SHA256()).public_bytes(pem),
+        builder.sign(key, hashes.SHA256()).public_bytes(pem),
     )

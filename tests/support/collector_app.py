@@ -16,9 +16,9 @@ from fldp.interface.operations import OPERATIONS
 
 @pytest.fixture
 def collector(tmp_path):
-    made = Collector(Settings(data=tmp_path), SqliteStore(tmp_path / "fldp.db"))
-    yield made
-    made.stop()
+    collector = Collector(Settings(data=tmp_path), SqliteStore(tmp_path / "fldp.db"))
+    yield collector
+    collector.stop()
 
 
 def play(collector, story, operations=OPERATIONS):

@@ -43,8 +43,8 @@ async def listed(request):
 
 async def show(request):
     wanted = request.query_params.get("version")
-    found = [s for v, s in surveys.items() if s.name == request.path_params["name"] and wanted in (None, v)]
-    return JSONResponse(specification(found[-1])) if found else problem(404, "no such survey")
+    matching = [s for v, s in surveys.items() if s.name == request.path_params["name"] and wanted in (None, v)]
+    return JSONResponse(specification(matching[-1])) if matching else problem(404, "no such survey")
 
 
 async def reports(request):
@@ -161,21 +161,21 @@ async def other(request):
     """Publish something else than what is asked for."""
     if request.method == "POST":
         return await plain(request)
-    found = specification(list(surveys.values())[-1])
-    return JSONResponse({**found, "survey": {**found["survey"], "name": "another"}})
+    fields = specification(list(surveys.values())[-1])
+    return JSONResponse({**fields, "survey": {**fields["survey"], "name": "another"}})
 
 
 async def forged(request):
     """Publish another question under the version of the one that people know."""
     if request.method == "POST":
         return await plain(request)
-    found = specification(list(surveys.values())[-1])
-    return JSONResponse({**found, "survey": {**found["survey"], "question": "Which disease do you have?"}})
+    fields = specification(list(surveys.values())[-1])
+    return JSONResponse({**fields, "survey": {**fields["survey"], "question": "Which disease do you have?"}})
 
 
 async def closed(request):
-    found = specification(list(surveys.values())[-1])
-    return JSONResponse({**found, "state": "closed"})
+    fields = specification(list(surveys.values())[-1])
+    return JSONResponse({**fields, "state": "closed"})
 
 
 async def fewer(request):

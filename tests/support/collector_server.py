@@ -54,13 +54,13 @@ class Server:
         )
 
     @property
-    def given(self):
+    def all_settings(self):
         """The settings, and where to write a token if none is known."""
         return self.settings if self.token else {**self.settings, "admin_token_file": str(self._token_file)}
 
     def command(self):
-        given = self.given.items()
-        flags = [part for name, value in given for part in (f"--{name.replace('_', '-')}", str(value))]
+        settings = self.all_settings.items()
+        flags = [part for name, value in settings for part in (f"--{name.replace('_', '-')}", str(value))]
         return [sys.executable, "-m", "fldp", "serve", "--data", str(self.data), "--port", str(self.port), *flags]
 
     def environment(self):
@@ -103,12 +103,12 @@ class Server:
             return client.post("/v1/tokens", json={"scope": scope, **more}).json()
 
     def send(self, survey, body=None, name=None, client=None, **headers):
-        made = {"Idempotency-Key": name or key(), "Content-Type": "application/octet-stream", **headers}
+        sent = {"Idempotency-Key": name or key(), "Content-Type": "application/octet-stream", **headers}
         path = f"/v1/versions/{survey.version}/reports"
         if client is not None:
-            return client.post(path, content=body or batch(survey), headers=made)
+            return client.post(path, content=body or batch(survey), headers=sent)
         with self.client() as own:
-            return own.post(path, content=body or batch(survey), headers=made)
+            return own.post(path, content=body or batch(survey), headers=sent)
 
     def tokens(self):
         with self.admin as client:

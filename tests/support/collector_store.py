@@ -34,9 +34,9 @@ def _asked(store, statement, values):
         statement = statement.replace("?", "%s")
     with closing(connection):
         cursor = connection.execute(statement, values)
-        found = cursor.fetchall() if cursor.description else None
+        rows = cursor.fetchall() if cursor.description else None
         connection.commit()
-    return found
+    return rows
 
 
 def rows(store, query, *values):

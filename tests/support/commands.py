@@ -13,9 +13,9 @@ from fldp import cli
 
 def run_here(*arguments, stdin=b"", code=0, cwd="."):
     """Run a command as the shell would, but in this process: a fresh one takes seconds. With None any code is good."""
-    given, out, beside = (io.TextIOWrapper(io.BytesIO(start), write_through=True) for start in (stdin, b"", b""))
+    typed, out, beside = (io.TextIOWrapper(io.BytesIO(start), write_through=True) for start in (stdin, b"", b""))
     before = sys.argv, sys.stdin
-    sys.argv, sys.stdin = ["fldp", *map(str, arguments)], given
+    sys.argv, sys.stdin = ["fldp", *map(str, arguments)], typed
     try:
         with chdir(cwd), redirect_stdout(out), redirect_stderr(beside), pytest.raises(SystemExit) as end:
             cli.main()

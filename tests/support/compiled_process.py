@@ -64,7 +64,7 @@ async def looked_at(collector, name, oracle):
     entry, _ = collector.store.publish(StoredSurvey(0, survey.version, survey.name, specification, "2026", None))
     published = await collector.surveys.get(entry.version, fresh=True)
     interpreted, before, call = [], signatures(), Kernel.__call__
-    Kernel.__call__ = lambda self, *given: interpreted.append(self.__name__) or call(self, *given)
+    Kernel.__call__ = lambda self, *arguments: interpreted.append(self.__name__) or call(self, *arguments)
     try:
         assert counted(published, body) == 1
     finally:

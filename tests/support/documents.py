@@ -36,8 +36,8 @@ class Block(NamedTuple):
     @property
     def file(self):
         """The name of the file that the block is, or None."""
-        found = _NAMED.match(self.text)
-        return found and found[1]
+        match = _NAMED.match(self.text)
+        return match and match[1]
 
     @property
     def commands(self):
@@ -50,14 +50,14 @@ class Block(NamedTuple):
 
 def blocks(path):
     text = path.read_text()
-    return [Block(found[1], found[2], text[: found.start()].count("\n") + 1) for found in _FENCE.finditer(text)]
+    return [Block(match[1], match[2], text[: match.start()].count("\n") + 1) for match in _FENCE.finditer(text)]
 
 
 def examples(path):
     """Return all commands and examples of a page."""
-    found = blocks(path)
-    commands = [command for block in found if block.language in ("sh", "console") for command, _ in block.commands]
-    return commands + [block.text for block in found if block.language == "python" and not block.file]
+    listed = blocks(path)
+    commands = [command for block in listed if block.language in ("sh", "console") for command, _ in block.commands]
+    return commands + [block.text for block in listed if block.language == "python" and not block.file]
 
 
 def shares(printed):

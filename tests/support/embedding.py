@@ -195,6 +195,6 @@ class Watcher:
 def differences(one, other):
     """Say in what two visits differed for the host or the collector."""
     kinds = sorted((one.keys() | other.keys()) - {"steps"})
-    found = [(kind, one.get(kind), other.get(kind)) for kind in kinds if one.get(kind) != other.get(kind)]
+    differences = [(kind, one.get(kind), other.get(kind)) for kind in kinds if one.get(kind) != other.get(kind)]
     pairs = zip(one["steps"], other["steps"], strict=True)
-    return found + [pair for pair in pairs if pair[0] != pair[1]]
+    return differences + [pair for pair in pairs if pair[0] != pair[1]]

@@ -12,27 +12,27 @@ ENDINGS = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("",), "gauge"
 def families(text):
     """Return kind, help and samples of every family; assert each rule on the way."""
     assert text.endswith("\n")
-    found, current = {}, None
+    families, current = {}, None
     for line in text.splitlines():
         if line.startswith("# HELP "):
             _, _, current, about = line.split(" ", 3)
             assert about
-            assert current not in found, f"{current} is in two pieces"
-            found[current] = {"help": about, "samples": []}
+            assert current not in families, f"{current} is in two pieces"
+            families[current] = {"help": about, "samples": []}
         elif line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
             assert name == current
-            assert "type" not in found[name]
-            assert not found[name]["samples"]
-            found[name]["type"] = kind
+            assert "type" not in families[name]
+            assert not families[name]["samples"]
+            families[name]["type"] = kind
         else:
             name, labels, value = SAMPLE.fullmatch(line).groups()
-            kind = found[current]["type"]
+            kind = families[current]["type"]
             assert name in [current + ending for ending in ENDINGS[kind]], line
-            found[current]["samples"].append((name, dict(LABEL.findall(labels or "")), float(value)))
-    for name, family in found.items():
+            families[current]["samples"].append((name, dict(LABEL.findall(labels or "")), float(value)))
+    for name, family in families.items():
         check(name, family)
-    return found
+    return families
 
 
 def check(name, family):

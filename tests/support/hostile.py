@@ -208,13 +208,13 @@ def exchange(connection, method, path, headers, body):
     held = {"Host": "x", "Content-Length": f"{len(body)}"} | headers
     head = "\r\n".join([f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in held.items()), "", ""])
     connection.sendall(head.encode("utf-8", "surrogateescape") + body)
-    found = b""
-    while b"\r\n\r\n" not in found:
+    received = b""
+    while b"\r\n\r\n" not in received:
         part = connection.recv(65536)
         if not part:
-            return 0 if not found else int(found[9:12])
-        found += part
-    head, _, rest = found.partition(b"\r\n\r\n")
+            return 0 if not received else int(received[9:12])
+        received += part
+    head, _, rest = received.partition(b"\r\n\r\n")
     sizes = [int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     while len(rest) < (sizes or [0])[0]:
         part = connection.recv(65536)
@@ -226,7 +226,7 @@ def exchange(connection, method, path, headers, body):
 
 def storm(server, survey, requests, seed):
     """Send hostile requests one after the other; return how often there was which answer, 0 for none."""
-    attack, found = Attack(server, survey, seed), Counter()
+    attack, statuses = Attack(server, survey, seed), Counter()
     connection = socket.create_connection(("127.0.0.1", server.port), timeout=120)
     for number in range(requests):
         request = attack.next()
@@ -234,10 +234,10 @@ def storm(server, survey, requests, seed):
             status = exchange(connection, *request)
         except ConnectionError:
             status = 0
-        found[status] += 1
+        statuses[status] += 1
         assert status == 0 or 400 <= status < 500, (number, status, request)
         if status in (0, 400, 408, 413, 415, 431):  # the server may have closed it
             connection.close()
             connection = socket.create_connection(("127.0.0.1", server.port), timeout=120)
     connection.close()
-    return found
+    return statuses

@@ -16,10 +16,10 @@ NAMES = sorted({*names()} - {*MISSING})
 
 
 def node():
-    found = shutil.which("node")
-    if found is None:
+    program_path = shutil.which("node")
+    if program_path is None:
         pytest.fail("the JavaScript client needs Node 20 or newer, and node is not on the path", pytrace=False)
-    return found
+    return program_path
 
 
 def ask(requests):

@@ -40,7 +40,7 @@ const actions = {
   },
   address: ({ url }) => fldp.addressOf(url),
   card: ({ fields }) => card(fldp.build(fields, every)),
-  canonical: ({ thing }) => fldp.dumps(thing),
+  canonical: ({ document }) => fldp.dumps(document),
 };
 
 /** Let a server ask for one survey after the other, and tell what it got: what was spent, or why it got nothing. */

@@ -6,7 +6,7 @@ import { through } from "../../src/fldp/collector/static/fldp_oblivious.js";
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const bytes = (digits) => Uint8Array.from(Buffer.from(digits, "hex"));
 const digits = (data) => Buffer.from(data).toString("hex");
-const say = (thing) => process.stdout.write(`${JSON.stringify(thing)}\n`);
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 for (;;) {
   const { value, done } = await lines.next();

@@ -14,11 +14,11 @@ import { through } from "../../src/fldp/collector/static/fldp_oblivious.js";
 
 let text = "";
 for await (const part of process.stdin) text += part;
-const { url, name, people, ...given } = JSON.parse(text);
+const { url, name, people, ...options } = JSON.parse(text);
 
 async function person({ label, ticket }) {
   try {
-    const relay = given.relay && through(given.relay);
+    const relay = options.relay && through(options.relay);
     const survey = await load(url, name, every, { number, relay });
     const store = memoryStore();
     const first = await participant(survey, { store, relay }).answer(label, { ticket });

@@ -18,12 +18,12 @@ def reports(count, seed=0, oracle=ORACLE):
 
 def save(path, count=100, seed=0, survey=None, oracle=ORACLE, group=None):
     """Write reports as fldp does, in row groups of a given size, and return them."""
-    made = reports(count, seed, oracle)
+    reports_made = reports(count, seed, oracle)
     path.parent.mkdir(parents=True, exist_ok=True)
     step = group or count
     with path.open("wb") as file:
-        parquet.write(file, oracle, (made[start : start + step] for start in range(0, count, step)), survey)
-    return made
+        parquet.write(file, oracle, (reports_made[start : start + step] for start in range(0, count, step)), survey)
+    return reports_made
 
 
 def flipped(path, at):

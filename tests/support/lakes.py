@@ -74,25 +74,25 @@ def spoil(root):
 def check_killed(root, marker, **options):
     """A process is killed in the middle of a run: the tally is that of one process that nobody killed."""
     fatal = Fatal(ORACLE.epsilon, ORACLE.domain_size, str(marker), options.pop("victim", "self"))
-    found = tally(root, fatal, **options).tally
+    result = tally(root, fatal, **options).tally
     assert Path(marker).exists(), "nobody was killed"
     expected = tally(root, ORACLE, workers=1).tally
-    assert found.n == expected.n
-    assert np.array_equal(found.state, expected.state)
+    assert result.n == expected.n
+    assert np.array_equal(result.state, expected.state)
 
 
 def check_bad(root, **options):
     """What is bad fails the run, with its path and row; or all of it is left out, counted and listed."""
     with pytest.raises(fldp.WireError, match=r"0[12]\.parquet: (row 7 has a number that does not fit|.*not a Parquet)"):
         tally(root, ORACLE, **options)
-    found, expected = tally(root, ORACLE, skip_bad=True, **options), tally(root, ORACLE, skip_bad=True)
-    assert found == expected
-    assert [(Path(bad.path).name, bad.row) for bad in found.bad] == [
+    result, expected = tally(root, ORACLE, skip_bad=True, **options), tally(root, ORACLE, skip_bad=True)
+    assert result == expected
+    assert [(Path(bad.path).name, bad.row) for bad in result.bad] == [
         ("01.parquet", 7),
         ("01.parquet", 500),
         ("02.parquet", -1),
     ]
-    assert (found.bad_rows, found.bad_files, found.tally.n) == (2, 1, 1998)
+    assert (result.bad_rows, result.bad_files, result.tally.n) == (2, 1, 1998)
 
 
 def check_lost(root, **options):
@@ -117,11 +117,11 @@ def in_order(frame):
 
 def python_children():
     """Return the numbers of all Python processes below this one; those that have ended are passed over."""
-    found = []
+    workers = []
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            found += [child.pid] if "python" in Path(child.exe()).name else []
-    return found
+            workers += [child.pid] if "python" in Path(child.exe()).name else []
+    return workers
 
 
 def peak_megabytes(process="self"):

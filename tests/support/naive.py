@@ -83,11 +83,13 @@ def stage_coins(epsilon, lasting, hashes, p=None):
     """The planes, and the thresholds of a flip, of a kept 0 and of a kept 1: each the last that keeps its promise."""
     planes = 20
     while True:
-        flip, zero, one = made = stage_thresholds(planes, exp_floor(epsilon), exp_floor(lasting), hashes, p, epsilon)
-        found = stage_ratio(flip, zero, one, planes, hashes), (Fraction(2**planes - flip, flip)) ** (2 * hashes)
+        flip, zero, one = thresholds = stage_thresholds(
+            planes, exp_floor(epsilon), exp_floor(lasting), hashes, p, epsilon
+        )
+        ratios = stage_ratio(flip, zero, one, planes, hashes), (Fraction(2**planes - flip, flip)) ** (2 * hashes)
         wanted = exp_floor(epsilon), exp_floor(lasting)
-        if all(ratio - 1 >= (e - 1) * Fraction(1023, 1024) for ratio, e in zip(found, wanted, strict=True)):
-            return planes, *made
+        if all(ratio - 1 >= (e - 1) * Fraction(1023, 1024) for ratio, e in zip(ratios, wanted, strict=True)):
+            return planes, *thresholds
         planes += 1
 
 
@@ -184,7 +186,7 @@ def grr(oracle, value, words):
 def unary(oracle, value, words):
     planes, true, other = unary_coins(oracle.epsilon, oracle.name == "sue")
     blocks = ceiling(Fraction(oracle.domain_size, 64))
-    made = 0
+    mask = 0
     for position in range(oracle.domain_size):
         if position == value:
             bit = words[0] < true
@@ -193,8 +195,8 @@ def unary(oracle, value, words):
             for k in range(planes):
                 number += (words[1 + k * blocks + position // 64] >> (position % 64) & 1) << k
             bit = number < other
-        made += bit << position
-    return None, made
+        mask += bit << position
+    return None, mask
 
 
 def olh(oracle, value, words):
@@ -353,8 +355,8 @@ def least_squares_in_floats(channel, seen, n):
     """Weighted by roots, about the counts that are expected where all values are alike."""
     rows = np.array(channel, float)
     mean = rows.mean(axis=1)
-    found, *_ = np.linalg.lstsq(rows / np.sqrt(mean)[:, None], (np.array(seen) - n * mean) / np.sqrt(mean), rcond=None)
-    return (found + n / len(rows[0])).tolist()
+    fitted, *_ = np.linalg.lstsq(rows / np.sqrt(mean)[:, None], (np.array(seen) - n * mean) / np.sqrt(mean), rcond=None)
+    return (fitted + n / len(rows[0])).tolist()
 
 
 def fhr(oracle, value, words):
@@ -524,8 +526,8 @@ def sketch_of(oracle):
 def bucket_of(oracle, value, row):
     """Where a string, or the candidate of this number, lies under a hash function."""
     text = value if isinstance(value, str) else oracle.candidates[value]
-    made = sketch_of(oracle)
-    return splitmix(splitmix(made.hash_seed, row), fingerprint(text)) * made.width >> 64
+    sketch = sketch_of(oracle)
+    return splitmix(splitmix(sketch.hash_seed, row), fingerprint(text)) * sketch.width >> 64
 
 
 def buckets_as(oracle, name):
@@ -562,19 +564,19 @@ def sketch_count(oracle, outcomes, value):
 def filter_of(oracle, value, cohort):
     """The bits that a string, or the candidate of this number, sets in a cohort."""
     text = value if isinstance(value, str) else oracle.candidates[value]
-    made = sketch_of(oracle)
-    seeds = [splitmix(made.hash_seed, cohort * made.hashes + a) for a in range(made.hashes)]
-    return {splitmix(seed, fingerprint(text)) * made.bits >> 64 for seed in seeds}
+    sketch = sketch_of(oracle)
+    seeds = [splitmix(sketch.hash_seed, cohort * sketch.hashes + a) for a in range(sketch.hashes)]
+    return {splitmix(seed, fingerprint(text)) * sketch.bits >> 64 for seed in seeds}
 
 
 def rappor(oracle, value, words):
     """Every bit is flipped if its first number is small; then it is 1 if its second number is small enough for it."""
-    made = sketch_of(oracle)
-    planes, flip, zero, one = stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
-    cohort, blocks = words[0] % made.cohorts, ceiling(Fraction(made.bits, 64))
+    sketch = sketch_of(oracle)
+    planes, flip, zero, one = stage_coins(sketch.epsilon, sketch.epsilon_permanent, sketch.hashes, sketch.p)
+    cohort, blocks = words[0] % sketch.cohorts, ceiling(Fraction(sketch.bits, 64))
     first, second = words[1 : 1 + planes * blocks], words[1 + planes * blocks :]
     true, answer = filter_of(oracle, value, cohort), 0
-    for bit in range(made.bits):
+    for bit in range(sketch.bits):
         numbers = [
             sum((stage[k * blocks + bit // 64] >> (bit % 64) & 1) << k for k in range(planes))
             for stage in (first, second)
@@ -586,17 +588,17 @@ def rappor(oracle, value, words):
 
 def rappor_estimate(oracle, outcomes):
     """Least squares on every bit of every cohort, by the normal equations, in fractions."""
-    made, count = sketch_of(oracle), oracle.domain_size
-    planes, flip, zero, one = stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    sketch, count = sketch_of(oracle), oracle.domain_size
+    planes, flip, zero, one = stage_coins(sketch.epsilon, sketch.epsilon_permanent, sketch.hashes, sketch.p)
     flip, zero, one = (Fraction(threshold, 2**planes) for threshold in (flip, zero, one))
     p, q = zero + flip * (one - zero), one - flip * (one - zero)
-    others = 1 - Fraction(made.bits - 1, made.bits) ** made.hashes
+    others = 1 - Fraction(sketch.bits - 1, sketch.bits) ** sketch.hashes
     normal = [[Fraction(0)] * (count + 1) for _ in range(count)]
-    for cohort in range(made.cohorts):
+    for cohort in range(sketch.cohorts):
         filters = [filter_of(oracle, value, cohort) for value in range(count)]
         mine = [answer for place, answer in outcomes if place == cohort]
-        for bit in range(made.bits):
-            row = [((bit in bits) - others) / made.cohorts for bits in filters]
+        for bit in range(sketch.bits):
+            row = [((bit in bits) - others) / sketch.cohorts for bits in filters]
             row.append(sum(((answer >> bit & 1) - p) / (q - p) - others for answer in mine))
             normal = [
                 [old + x * y for old, y in zip(line, row, strict=True)] for line, x in zip(normal, row, strict=False)

@@ -58,15 +58,15 @@ def level_coins(oracle):
     ratios = {b: (min(most_up, exp_floor(b) / most_down), min(most_down, exp_floor(b) / most_up)) for b in {*budgets}}
     planes = 20
     while True:
-        made = {}
+        law = {}
         for budget, (up, down) in ratios.items():
             q = Fraction(ceiling((down - 1) / (up * down - 1) * 2**planes), 2**planes)
             p = Fraction(floor(min(up * q, 1 - (1 - q) / down) * WORD), WORD)
             near = p / q - 1 >= (up - 1) * Fraction(1023, 1024)
             near = near and 1 - (1 - p) / (1 - q) >= (1 - 1 / down) * Fraction(1023, 1024)
-            made[budget] = int(p * WORD), int(q * 2**planes), near
-        if all(near for *_, near in made.values()):
-            return planes, [made[b][0] for b in budgets], [made[b][1] for b in budgets]
+            law[budget] = int(p * WORD), int(q * 2**planes), near
+        if all(near for *_, near in law.values()):
+            return planes, [law[b][0] for b in budgets], [law[b][1] for b in budgets]
         planes += 1
 
 
@@ -137,21 +137,21 @@ def uneven_count(oracle, outcomes, value):
     if oracle.name == "idue":
         planes, true, other = level_coins(oracle)
         p, q = Fraction(true[value], WORD), Fraction(other[value], 2**planes)
-        found = sum(bits >> value & 1 for bits in outcomes)
+        count = sum(bits >> value & 1 for bits in outcomes)
     elif oracle.name == "urr":
         keep, other = symbol_coin(oracle.epsilon, len(oracle.sensitive))
         hidden = value in oracle.sensitive
         p, q = (Fraction(keep, WORD), Fraction(other, WORD)) if hidden else (Fraction(keep - other, WORD), Fraction(0))
-        found = sum(symbol == value for symbol in outcomes)
+        count = sum(symbol == value for symbol in outcomes)
     elif value in oracle.sensitive:
         planes, true, other, _ = urappor_coins(oracle.epsilon)
         p, q = Fraction(true, WORD), Fraction(other, 2**planes)
-        found = sum(bits >> oracle.sensitive.index(value) & 1 for bits, _ in outcomes)
+        count = sum(bits >> oracle.sensitive.index(value) & 1 for bits, _ in outcomes)
     else:
         p = Fraction(urappor_coins(oracle.epsilon)[3], WORD)
         place = value - sum(sensitive < value for sensitive in oracle.sensitive)
-        found = sum(named == place + 1 for _, named in outcomes)
-    return float((found - n * q) / (p - q))
+        count = sum(named == place + 1 for _, named in outcomes)
+    return float((count - n * q) / (p - q))
 
 
 def urr_likelihood(oracle, value, symbol):

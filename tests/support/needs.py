@@ -36,13 +36,13 @@ def is_server(module):
     return is_helper and any(map(is_server, _imports(path)))
 
 
-def _home(thing):
+def _home(member):
     """Return the module that a thing is defined in, or that it is."""
-    return thing.__name__ if isinstance(thing, type(ast)) else getattr(thing, "__module__", None) or ""
+    return member.__name__ if isinstance(member, type(ast)) else getattr(member, "__module__", None) or ""
 
 
-def _any_serves(things):
-    return any(is_server(home) for home in map(_home, things) if isinstance(home, str))
+def _any_serves(members):
+    return any(is_server(home) for home in map(_home, members) if isinstance(home, str))
 
 
 @cache

@@ -41,6 +41,6 @@ def _wrong(plain, truth):
     heights, band = np.concatenate([[0.0], np.cumsum(truth)]), watched.band()
     if ((heights < band["low"] - 1e-9) | (heights > band["high"] + 1e-9)).any():
         yield "band"
-    found, place = watched.quantile(QUANTILE), int(np.searchsorted(heights, QUANTILE))
-    if not found.low <= plain.scale.bounds[place - 1] or not plain.scale.bounds[place] <= found.high:
+    quantile, place = watched.quantile(QUANTILE), int(np.searchsorted(heights, QUANTILE))
+    if not quantile.low <= plain.scale.bounds[place - 1] or not plain.scale.bounds[place] <= quantile.high:
         yield "quantile"

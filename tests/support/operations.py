@@ -5,10 +5,10 @@ import sys
 
 def calls(work):
     """Return how many functions of Python and of C a piece of work calls, on its own thread."""
-    found = [0]
+    counted = [0]
 
     def count(frame, event, argument):
-        found[0] += event in ("call", "c_call")
+        counted[0] += event in ("call", "c_call")
 
     before = sys.getprofile()
     sys.setprofile(count)
@@ -16,4 +16,4 @@ def calls(work):
         work()
     finally:
         sys.setprofile(before)
-    return found[0]
+    return counted[0]

@@ -2,18 +2,18 @@
 // Promises are left out: they are the names of notions.
 import { en } from "./en.mjs";
 
-const GIVEN = ["2", "5", "3", "4"];
+const TEXTS = ["2", "5", "3", "4"];
 
 function* texts(value) {
   if (typeof value === "string") yield value;
-  else if (typeof value === "function") yield* made(value);
+  else if (typeof value === "function") yield* filled(value);
   else for (const [name, inner] of Object.entries(value ?? {})) if (!name.startsWith("promise")) yield* texts(inner);
 }
 
-function* made(text) {
-  for (const given of [[2, 5, 3, 4], GIVEN, [["a", "b"], 5, 3, 4]]) {
+function* filled(text) {
+  for (const values of [[2, 5, 3, 4], TEXTS, [["a", "b"], 5, 3, 4]]) {
     try {
-      yield* texts(text(...given));
+      yield* texts(text(...values));
       return;
     } catch {
       // it takes others

@@ -15,8 +15,8 @@ from fldp.participant.stored_answer import StoredAnswer
 from support.asking import LABELS, ORIGIN, WIDE, specification
 
 
-def say(**thing):
-    print(json.dumps(thing), flush=True)
+def say(**fields):
+    print(json.dumps(fields), flush=True)
 
 
 def die():

@@ -33,8 +33,8 @@ _SETTINGS = {
 
 def program(name):
     """Return a program of PostgreSQL, which distributions keep off the path."""
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
-    where = str(found[-1]) if found else shutil.which(name)
+    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    where = str(installed[-1]) if installed else shutil.which(name)
     assert where, "PostgreSQL is not installed: run tools/need.sh postgresql"
     return where
 
@@ -149,6 +149,6 @@ def _parent(stat):
 @cache
 def server():
     """Return the server of this process, started when it is first wanted."""
-    made = PostgresServer()
-    atexit.register(made.remove)
-    return made
+    cluster = PostgresServer()
+    atexit.register(cluster.remove)
+    return cluster

@@ -66,7 +66,7 @@ def concentrated(n, d):
 class Measured:
     """Of how many runs a value was found that nobody holds, and a simultaneous interval missed; pointwise misses."""
 
-    found: int
+    false_finds: int
     missed: int
     pointwise: float
 
@@ -75,14 +75,14 @@ def measured(name, n, d, runs, seed=1):
     """Run a survey again and again, with one population, and count broken promises."""
     oracle, truth = MAKERS[name](d), concentrated(n, d)
     options = {"decoder": "paper"} if "paper" in name else {}
-    found = missed = 0
+    false_finds = missed = 0
     pointwise = 0.0
     for run in range(runs):
         estimate = oracle.estimate(fldp.simulate(oracle, truth, rng=seed * 10**6 + run), **options)
-        found += bool((estimate.found(LEVEL) & (truth == 0)).any())
+        false_finds += bool((estimate.found(LEVEL) & (truth == 0)).any())
         missed += not covers(estimate.interval(LEVEL, simultaneous=True), truth).all()
         pointwise += 1 - covers(estimate.interval(LEVEL), truth).mean()
-    return Measured(found, missed, pointwise / runs)
+    return Measured(false_finds, missed, pointwise / runs)
 
 
 def covers(ends, truth):

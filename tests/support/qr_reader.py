@@ -78,10 +78,10 @@ def _mask(matrix):
     size = len(matrix)
     down = [(i, 8) for i in (0, 1, 2, 3, 4, 5, 7, 8)] + [(8, 7)] + [(8, 14 - k) for k in range(9, 15)]
     across = [(8, size - 1 - k) for k in range(8)] + [(size - 15 + k, 8) for k in range(8, 15)]
-    found = [sum(matrix[i][j] << bit for bit, (i, j) in enumerate(places)) for places in (down, across)]
-    assert found[0] == found[1]
+    copies = [sum(matrix[i][j] << bit for bit, (i, j) in enumerate(places)) for places in (down, across)]
+    assert copies[0] == copies[1]
     assert matrix[size - 8][8]
-    return FORMATS.index(found[0])
+    return FORMATS.index(copies[0])
 
 
 def _check_corners(matrix):

@@ -5,8 +5,8 @@ import * as fldp from "../../src/fldp/collector/static/fldp.js";
 
 let now = 0;
 globalThis.Date = class extends Date {
-  constructor(...given) {
-    super(...(given.length ? given : [now]));
+  constructor(...parts) {
+    super(...(parts.length ? parts : [now]));
   }
   static now() {
     return now;

@@ -48,11 +48,11 @@ class ObjectStore:
 @contextmanager
 def object_store():
     """Run a store, and lead this process and its children to it."""
-    made, before = ObjectStore(), dict(os.environ)
-    os.environ.update(made.environment)
+    store, before = ObjectStore(), dict(os.environ)
+    os.environ.update(store.environment)
     try:
-        yield made
+        yield store
     finally:
-        made.stop()
+        store.stop()
         os.environ.clear()
         os.environ.update(before)

@@ -61,12 +61,12 @@ def collector(folder):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
         said = ""
-        while not (found := re.search(r"listening on (\S+)", said)):
+        while not (match := re.search(r"listening on (\S+)", said)):
             line = process.stdout.readline()
             assert line, f"the collector has ended: {said}"
             said += line
         threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the collector
-        yield found[1], Path(token).read_text().strip()
+        yield match[1], Path(token).read_text().strip()
 
 
 def has_collector():

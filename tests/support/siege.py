@@ -130,9 +130,12 @@ class Honest(threading.Thread):
         self.longest = max(self.longest, time.monotonic() - start)
 
     def _ask(self, request):
-        with suppress(ConnectionError), socket.create_connection(("127.0.0.1", self.siege.server.port), 120) as made:
-            made.sendall(request)
-            line = made.makefile("rb").readline()
+        with (
+            suppress(ConnectionError),
+            socket.create_connection(("127.0.0.1", self.siege.server.port), 120) as connection,
+        ):
+            connection.sendall(request)
+            line = connection.makefile("rb").readline()
             if line:
                 return int(line.split()[1])
         return CLOSED
@@ -146,11 +149,11 @@ class Honest(threading.Thread):
 @contextmanager
 def honest(siege):
     """An honest client that goes on for as long as the block does."""
-    made = Honest(siege)
-    made.send()
-    made.start()
+    honest = Honest(siege)
+    honest.send()
+    honest.start()
     try:
-        yield made
+        yield honest
     finally:
-        made.ending.set()
-        made.join()
+        honest.ending.set()
+        honest.join()

@@ -155,8 +155,8 @@ class PostgresTables:
 
     def empty(self):
         with psycopg.connect(self.url, autocommit=True, options="-c search_path=fldp") as connection:
-            found = {row[0] for row in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r'")}
-            connection.execute(f"TRUNCATE {', '.join(table for table in TABLES if table in found)}")
+            tables = {row[0] for row in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r'")}
+            connection.execute(f"TRUNCATE {', '.join(table for table in TABLES if table in tables)}")
 
     def opened(self):
         return [PostgresStore(Database(self.url), connections=4) for _ in range(2)]
@@ -523,7 +523,7 @@ class StoreMachine(RuleBasedStateMachine):
         listed = store.counts(), store.withdrawn_counts()
         for live in self.model.live.values():
             counts = live.total(withdrawn=False), live.total(withdrawn=True)
-            assert tuple(found.get(live.number, 0) for found in listed) == counts
+            assert tuple(listing.get(live.number, 0) for listing in listed) == counts
 
     @invariant()
     def nothing_of_a_deleted_survey_is_left(self):

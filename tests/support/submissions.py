@@ -28,9 +28,9 @@ def whole(store, survey, number):
         return DayWindow(number).tally(snapshot, survey.oracle)
 
 
-def until(found, seconds=120):
+def until(holds, seconds=120):
     """Wait until something is so."""
     end = time.monotonic() + seconds
-    while not found():
+    while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -129,7 +129,7 @@ def killed_at(commit, before, action):
     def doomed():
         Doomed.left, Doomed.before = commit, before
         connect = sqlite3.connect
-        sqlite3.connect = lambda *given, **options: connect(*given, **options, factory=Doomed)
+        sqlite3.connect = lambda *arguments, **options: connect(*arguments, **options, factory=Doomed)
         action()
 
     return forked(doomed)

@@ -10,8 +10,8 @@ const { kind, edges } = metrics.metric[name];
 const { labels } = metrics.surveys[name];
 let now = 0;
 globalThis.Date = class extends Date {
-  constructor(...given) {
-    super(...(given.length ? given : [now]));
+  constructor(...parts) {
+    super(...(parts.length ? parts : [now]));
   }
   static now() {
     return now;

@@ -6,8 +6,8 @@ import { setup } from "../../src/fldp/collector/static/fldp_telemetry.js";
 
 let now = 0;
 globalThis.Date = class extends Date {
-  constructor(...given) {
-    super(...(given.length ? given : [now]));
+  constructor(...parts) {
+    super(...(parts.length ? parts : [now]));
   }
   static now() {
     return now;

@@ -7,8 +7,8 @@ import { setup } from "../../src/fldp/collector/static/fldp_telemetry.js";
 const [exported, months] = process.argv.slice(2).map((text) => JSON.parse(text));
 let now = 0;
 globalThis.Date = class extends Date {
-  constructor(...given) {
-    super(...(given.length ? given : [now]));
+  constructor(...parts) {
+    super(...(parts.length ? parts : [now]));
   }
   static now() {
     return now;

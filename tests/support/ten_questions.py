@@ -69,13 +69,13 @@ def misses(survey, tally, answered):
     wanted = [*([each.name] for each in survey.questions), *CROSSES]
     cells = sum(truth(survey, [], names).size for names in wanted)
     reach = z_score(1 - MISS / cells)
-    found = []
+    misses = []
     for names in wanted:
         real = truth(survey, answered, names)
         one = tables.estimate(names[0]) if len(names) == 1 else tables.cross(*names)
         outside = np.abs(one.counts - real) > reach * one.stderr
-        found += [(names, cell.tolist(), one.counts[tuple(cell)], real[tuple(cell)]) for cell in np.argwhere(outside)]
-    return found
+        misses += [(names, cell.tolist(), one.counts[tuple(cell)], real[tuple(cell)]) for cell in np.argwhere(outside)]
+    return misses
 
 
 def asked(**collect):

@@ -22,18 +22,18 @@ def drafted(rows, **options):
 
 def test_few_numbers_are_labels_and_many_are_a_number():
     stars, load = [str(k % 5) for k in range(60)], [str(k / 2) for k in range(60)]
-    made, text, count = drafted(table(stars=stars, load=load), users=100_000, cross="all")
+    draft, text, count = drafted(table(stars=stars, load=load), users=100_000, cross="all")
     assert count == 60
-    assert made.questions[0].labels == ("0", "1", "2", "3", "4")
-    scale = made.questions[1].number
+    assert draft.questions[0].labels == ("0", "1", "2", "3", "4")
+    scale = draft.questions[1].number
     assert (scale.low, scale.high, scale.bins) == (0, 30, best_bins(100_000, 1.0))
     assert "#   stars: " in text
-    assert [view.questions for view in made.oracle.seen if len(view.questions) == 2] == [(0, 1)]
+    assert [view.questions for view in draft.oracle.seen if len(view.questions) == 2] == [(0, 1)]
 
 
 def test_a_missing_label_is_an_optional_question_and_a_missing_number_is_refused():
-    made, *_ = drafted(table(os=["mac", None, "linux"], paid=["no", "yes", "no"]))
-    assert [each.optional for each in made.questions] == [True, False]
+    draft, *_ = drafted(table(os=["mac", None, "linux"], paid=["no", "yes", "no"]))
+    assert [each.optional for each in draft.questions] == [True, False]
     load = [*map(str, range(30)), None]
     with pytest.raises(FldpError, match="load is a number, which must be answered, and 1 of 31 rows have none; drop"):
         drafted(table(load=load, paid=["no", "yes"] * 15 + ["no"]))
@@ -41,18 +41,19 @@ def test_a_missing_label_is_an_optional_question_and_a_missing_number_is_refused
 
 def test_zeros_that_many_hold_are_apart():
     load = ["0"] * 10 + [str(k + 0.5) for k in range(30)]
-    made, *_ = drafted(table(load=load, paid=["no", "yes"] * 20))
-    assert made.questions[0].number.apart == (0,)
-    made, *_ = drafted(table(load=load[9:], paid=["no", "yes"] * 15 + ["no"]))
-    assert made.questions[0].number.apart == ()
+    draft, *_ = drafted(table(load=load, paid=["no", "yes"] * 20))
+    assert draft.questions[0].number.apart == (0,)
+    draft, *_ = drafted(table(load=load[9:], paid=["no", "yes"] * 15 + ["no"]))
+    assert draft.questions[0].number.apart == ()
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "found"), [(0, 29.5, (0, 30)), (-3, 41, (-5, 45)), (101, 103, (101, 103)), (1e-3, 7e5, (0, 7e5))]
+    ("least", "most", "expected"),
+    [(0, 29.5, (0, 30)), (-3, 41, (-5, 45)), (101, 103, (101, 103)), (1e-3, 7e5, (0, 7e5))],
 )
-def test_ranges_are_round_numbers_outside(least, most, found):
+def test_ranges_are_round_numbers_outside(least, most, expected):
     column = ColumnDraft("load", least=least, most=most)
-    assert column.range == pytest.approx(found)
+    assert column.range == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

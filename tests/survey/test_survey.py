@@ -160,9 +160,9 @@ GROUPED = GOOD.replace('"fhr"', '"grouped"')
     ],
 )
 def test_mistakes_about_parameters_by_line(oracle, expected):
-    found = mistakes(GROUPED.replace("epsilon = 1.0", f"epsilon = 1.0\n{oracle}"))
-    assert [line for line, _ in found] == [line for line, _ in expected]
-    assert all(text.startswith(start) for (_, text), (_, start) in zip(found, expected, strict=True)), found
+    listed = mistakes(GROUPED.replace("epsilon = 1.0", f"epsilon = 1.0\n{oracle}"))
+    assert [line for line, _ in listed] == [line for line, _ in expected]
+    assert all(text.startswith(start) for (_, text), (_, start) in zip(listed, expected, strict=True)), listed
 
 
 def test_a_domain_that_the_oracle_refuses_has_the_line_of_the_oracle():
@@ -171,10 +171,10 @@ def test_a_domain_that_the_oracle_refuses_has_the_line_of_the_oracle():
 
 def test_mistakes_in_json_have_lines_too():
     text = json.dumps(parsed(GOOD).canonical, indent=1).replace('"fhr"', '"nope"').replace("100", "true")
-    found = mistakes(text)
+    listed = mistakes(text)
     lines = text.splitlines()
-    assert [lines[line - 1].strip().split(":")[0] for line, _ in found] == ['"name"', '"minimum"']
-    assert "nope" in lines[found[0][0] - 1]
+    assert [lines[line - 1].strip().split(":")[0] for line, _ in listed] == ['"name"', '"minimum"']
+    assert "nope" in lines[listed[0][0] - 1]
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_mistakes_in_json_have_lines_too():
     ids=lambda part: part if isinstance(part, str) else None,
 )
 def test_mistakes(change, message):
-    found = mistakes(GOOD.replace(*change, 1))
-    assert found[0][1].startswith(message), found
-    assert all("\n" not in text for _, text in found)
+    listed = mistakes(GOOD.replace(*change, 1))
+    assert listed[0][1].startswith(message), listed
+    assert all("\n" not in text for _, text in listed)
 
 
 @pytest.mark.parametrize("fields", [None, [], "x", {}, {1: 2}, {"oracle": 3}, {"labels": {}}, {"collect": []}])
@@ -287,9 +287,9 @@ def test_a_strangers_keys_are_shown_short_and_harmless(path):
 
 
 def test_a_strangers_syntax_error_is_short():
-    found = mistakes("".join(f"[{'x' * 1_000_000}]\n" for _ in range(2)))
-    assert found[0][1].startswith("is not TOML: Cannot declare")
-    assert len(found[0][1]) < 300
+    listed = mistakes("".join(f"[{'x' * 1_000_000}]\n" for _ in range(2)))
+    assert listed[0][1].startswith("is not TOML: Cannot declare")
+    assert len(listed[0][1]) < 300
 
 
 def test_many_mistakes_are_counted_not_listed():
@@ -304,9 +304,9 @@ def test_many_mistakes_are_counted_not_listed():
 def test_what_comes_after_many_mistakes_is_still_checked():
     """Not built from parameters that are wrong, although no more is listed."""
     text = "".join(f"x{number} = 1\n" for number in range(19, -1, -1)) + GROUPED
-    found = mistakes(text)
-    assert found[-1] == (None, "and 2 more mistakes")
-    assert [line for line, _ in found[:-1]] == list(range(1, 21))
+    listed = mistakes(text)
+    assert listed[-1] == (None, "and 2 more mistakes")
+    assert [line for line, _ in listed[:-1]] == list(range(1, 21))
     assert mistakes(text.replace("x19 = 1\n", ""))[-1] == (None, "and 1 more mistake")
 
 

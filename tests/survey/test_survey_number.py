@@ -25,34 +25,34 @@ def survey(number=None, **fields):
 
 
 def test_the_version_pins_what_was_planned():
-    made = survey()
-    assert made.canonical["oracle"] == {"name": "wave", "epsilon": 1.0, "width": 128}
-    assert made.canonical["number"] == {
+    number_survey = survey()
+    assert number_survey.canonical["oracle"] == {"name": "wave", "epsilon": 1.0, "width": 128}
+    assert number_survey.canonical["number"] == {
         "low": 0.0, "high": 30.0, "bins": 256, "unit": "s", "goal": "mean", "outside": "clamp",
     }  # fmt: skip
-    assert Survey.from_dict(made.canonical).version == made.version
-    assert made.version == "0d9c3b8486963b5e51a1b9eb8b0a392994c35a5778045342e013a0b810b9c0bf"
-    assert survey({"high": 31}).version != made.version
+    assert Survey.from_dict(number_survey.canonical).version == number_survey.version
+    assert number_survey.version == "0d9c3b8486963b5e51a1b9eb8b0a392994c35a5778045342e013a0b810b9c0bf"
+    assert survey({"high": 31}).version != number_survey.version
 
 
 DISTRIBUTION = {**MEAN, "number": {"low": 0, "high": 30, "unit": "s", "apart": [0]}}
 
 
 def test_the_version_pins_the_views_of_a_distribution():
-    made = Survey.from_dict(DISTRIBUTION)
-    assert made.canonical["oracle"] == {
+    survey = Survey.from_dict(DISTRIBUTION)
+    assert survey.canonical["oracle"] == {
         "name": "sampled", "epsilon": 1.0, "base": "ss", "views": [[0], ["wave", 0, 5]], "weights": [1843, 2253],
     }  # fmt: skip
-    assert made.oracle.answers == (33,)
-    assert Survey.from_dict(made.canonical).version == made.version
-    assert made.version == "33b7e0d6723c94d5b68978a89e7a917bdf0d5028cc04478fb07b79204ef4f946"
+    assert survey.oracle.answers == (33,)
+    assert Survey.from_dict(survey.canonical).version == survey.version
+    assert survey.version == "33b7e0d6723c94d5b68978a89e7a917bdf0d5028cc04478fb07b79204ef4f946"
 
 
 def test_a_distribution_is_estimated_with_its_spike():
     """All figures within 4 standard errors, or in their intervals: false alarm below 1e-3, fixed seed."""
-    made, draw = Survey.from_dict(DISTRIBUTION), np.random.default_rng(1)
+    survey, draw = Survey.from_dict(DISTRIBUTION), np.random.default_rng(1)
     people = np.where(draw.random(50_000) < 0.3, 0.0, draw.gamma(2, 4, 50_000))
-    number = made.estimate(made.privatize(people, rng=2))
+    number = survey.estimate(survey.privatize(people, rng=2))
     inside = np.minimum(people, 30)
     zeros, mean = number.cdf(0), number.mean()
     assert abs(zeros.value - np.mean(people == 0)) < 4 * zeros.stderr
@@ -61,7 +61,7 @@ def test_a_distribution_is_estimated_with_its_spike():
         value = number.quantile(q)
         assert value.low <= np.quantile(inside, q) <= value.high
     assert number.sum(range(33)).stderr == 0
-    assert fldp.verify(made.oracle).epsilon == 1.0
+    assert fldp.verify(survey.oracle).epsilon == 1.0
 
 
 SEVERAL = {
@@ -81,17 +81,17 @@ SEVERAL = {
 
 def test_a_number_among_several_questions():
     """The figures of the number, and its cross with another question: 40,000 people, 4 standard errors, fixed seed."""
-    made, draw = Survey.from_dict(SEVERAL), np.random.default_rng(1)
-    assert Survey.from_dict(made.canonical).version == made.version
+    survey, draw = Survey.from_dict(SEVERAL), np.random.default_rng(1)
+    assert Survey.from_dict(survey.canonical).version == survey.version
     seconds, systems = draw.gamma(2, 2, 40_000), draw.integers(0, 3, 40_000)
     answers = [{"os": SEVERAL["questions"][0]["labels"][os], "load": x} for os, x in zip(systems, seconds, strict=True)]
-    tables = made.estimate(made.privatize(answers, rng=3))
+    tables = survey.estimate(survey.privatize(answers, rng=3))
     number = tables["load"]
     assert isinstance(number, Number)
     assert abs(number.cdf(4).value - np.mean(seconds < 4)) < 4 * number.cdf(4).stderr
     assert number.mean().unit == "s"
     np.testing.assert_allclose(tables.cross("os", "load").counts.sum(axis=0), number.counts, atol=1e-6)
-    clamped = made.encode([{"os": "mac", "load": 99}, {"os": "mac", "load": "15.5"}])
+    clamped = survey.encode([{"os": "mac", "load": 99}, {"os": "mac", "load": "15.5"}])
     assert clamped[0] == clamped[1]
 
 
@@ -112,24 +112,26 @@ def test_mistakes_of_a_number_among_several(number, more, told):
 
 
 def test_numbers_and_their_texts_are_the_same_answers():
-    made = survey({"goal": "distribution", "bins": 30}, oracle={"name": "wave", "epsilon": 1.0, "width": 5})
-    assert made.encode([3.2, 29.9, 31, -1]).tolist() == [3, 29, 29, 0]
-    assert made.encode(["3.2", " 29.9", "31", "-1"]).tolist() == [3, 29, 29, 0]
-    assert made.encode(np.array([3.2, 29.9])).tolist() == [3, 29]
-    assert [made.value(text) for text in ("3.2", "x", "nan", "99")] == [3, None, None, 29]
-    assert made.label(3) == "3 to 4 s"
-    assert made.domain_size == 30
-    assert made.asked.choices == "a number from 0 to 30 s"
+    number_survey = survey({"goal": "distribution", "bins": 30}, oracle={"name": "wave", "epsilon": 1.0, "width": 5})
+    assert number_survey.encode([3.2, 29.9, 31, -1]).tolist() == [3, 29, 29, 0]
+    assert number_survey.encode(["3.2", " 29.9", "31", "-1"]).tolist() == [3, 29, 29, 0]
+    assert number_survey.encode(np.array([3.2, 29.9])).tolist() == [3, 29]
+    assert [number_survey.value(text) for text in ("3.2", "x", "nan", "99")] == [3, None, None, 29]
+    assert number_survey.label(3) == "3 to 4 s"
+    assert number_survey.domain_size == 30
+    assert number_survey.asked.choices == "a number from 0 to 30 s"
 
 
 def test_what_is_outside_is_refused_only_by_who_holds_the_survey():
-    made = survey({"goal": "distribution", "outside": "refuse"}, oracle={"name": "wave", "epsilon": 1.0, "width": 5})
-    assert made.value("99") is None
-    assert made.value("99", clamp=True) == 31
+    number_survey = survey(
+        {"goal": "distribution", "outside": "refuse"}, oracle={"name": "wave", "epsilon": 1.0, "width": 5}
+    )
+    assert number_survey.value("99") is None
+    assert number_survey.value("99", clamp=True) == 31
     with pytest.raises(DomainError, match="above high = 30"):
-        made.encode([99])
-    assert [Choice.of(text).value(made) for text in ("99", "-5")] == [31, 0]
-    answer = fldp.Participant(_memory()).answer(made, "99", origin="https://collector.example")
+        number_survey.encode([99])
+    assert [Choice.of(text).value(number_survey) for text in ("99", "-5")] == [31, 0]
+    answer = fldp.Participant(_memory()).answer(number_survey, "99", origin="https://collector.example")
     assert len(fldp.wire.decode(answer.report)) == 1  # a refusal would tell the collector, who chose the range
 
 
@@ -153,8 +155,8 @@ def test_bad_answers_are_not_shown(bad):
 
 
 def test_estimates_are_numbers():
-    made = survey()
-    number = made.estimate(made.privatize([3.0] * 20_000 + [20.0] * 20_000, rng=1))
+    number_survey = survey()
+    number = number_survey.estimate(number_survey.privatize([3.0] * 20_000 + [20.0] * 20_000, rng=1))
     assert isinstance(number, Number)
     mean = number.mean()
     assert abs(mean.value - 11.5) < 4 * mean.stderr  # false alarm 6e-5, fixed seed
@@ -197,9 +199,9 @@ def test_the_shell_shows_a_number_alone_and_among_several(tmp_path):
         said, _ = shell("estimate", reports, "--survey", survey, *one)
         assert "quantile 0.5" in said
         said, _ = shell("estimate", reports, "--survey", survey, *one, "--json", "--cdf", "4", "--share", "2", "5")
-        found = json.loads(said)
-        assert [value["what"] for value in found["values"]] == ["share up to 4 s", "share from 2 to 5 s"]
-        assert found["cdf"][-1]["cdf"] == pytest.approx(1)
+        printed = json.loads(said)
+        assert [value["what"] for value in printed["values"]] == ["share up to 4 s", "share from 2 to 5 s"]
+        assert printed["cdf"][-1]["cdf"] == pytest.approx(1)
         said, _ = shell("estimate", reports, "--survey", survey, *one, "--csv")
         assert said.startswith("label,start,end,share,stderr,low,high\n")
     _, told = shell("estimate", reports, "--survey", survey, "--mean", code=2)

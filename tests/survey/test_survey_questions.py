@@ -38,19 +38,19 @@ def survey(text=TEXT):
 
 
 def test_the_plan_is_part_of_the_version():
-    made = survey()
-    assert made.canonical["oracle"] == {
+    published = survey()
+    assert published.canonical["oracle"] == {
         "name": "sampled",
         "epsilon": 1.0,
         "base": "ss",
         "views": [[0], [1], [2], [0, 1], [1, 2]],
         "weights": [926, 375, 559, 1118, 1118],
     }
-    assert "importance" not in json.dumps(made.canonical)
-    assert made.version == "2baa60b76480612fd040ee71c7a7ebcb7ee6c2fbe878ffe3112ca1e40d885480"
-    again = fldp.Survey.from_dict(json.loads(json.dumps(made.canonical)))
-    assert again.version == made.version
-    assert again.oracle == made.oracle
+    assert "importance" not in json.dumps(published.canonical)
+    assert published.version == "2baa60b76480612fd040ee71c7a7ebcb7ee6c2fbe878ffe3112ca1e40d885480"
+    again = fldp.Survey.from_dict(json.loads(json.dumps(published.canonical)))
+    assert again.version == published.version
+    assert again.oracle == published.oracle
 
 
 def test_a_survey_that_asks_less_is_another_version():
@@ -62,10 +62,10 @@ def test_a_survey_that_asks_less_is_another_version():
 
 
 def test_answers_are_mappings():
-    made = survey()
-    records = made.encode([{"os": "mac", "plan": "yes", "level": 3}, {"plan": "no", "level": "0", "extra": 1}])
-    assert made.oracle.digits(records).tolist() == [[1, 1, 3], [4, 0, 0]]
-    assert made.label(int(records[1])) == "os: no answer, plan: no, level: 0"
+    published = survey()
+    records = published.encode([{"os": "mac", "plan": "yes", "level": 3}, {"plan": "no", "level": "0", "extra": 1}])
+    assert published.oracle.digits(records).tolist() == [[1, 1, 3], [4, 0, 0]]
+    assert published.label(int(records[1])) == "os: no answer, plan: no, level: 0"
 
 
 BAD_ANSWERS = [
@@ -99,8 +99,8 @@ def people(n):
 
 
 def test_tables_by_name_hold_the_truth():
-    made, rows = survey(), people(20_000)
-    tables = made.estimate(made.privatize([{**row, "level": int(row["level"])} for row in rows], rng=2))
+    published, rows = survey(), people(20_000)
+    tables = published.estimate(published.privatize([{**row, "level": int(row["level"])} for row in rows], rng=2))
     assert tables.names == ("os", "plan", "level")
     truth = np.array([sum(row["os"] == label for row in rows) for label in ("linux", "mac", "windows", "other", "")])
     low, high = tables["os"].interval(0.9999).T
@@ -150,10 +150,10 @@ def test_mistakes_are_named(old, new, message):
 
 
 def test_a_participant_answers_once_for_all_questions():
-    made, participant = survey(), fldp.Participant(MemoryStore())
+    published, participant = survey(), fldp.Participant(MemoryStore())
     answers = {"os": "mac", "plan": "yes", "level": "3"}
-    first = participant.answer(made, answers, origin="https://collector.example")
-    again = participant.answer(made, {**answers, "os": "linux"}, origin="https://collector.example")
+    first = participant.answer(published, answers, origin="https://collector.example")
+    again = participant.answer(published, {**answers, "os": "linux"}, origin="https://collector.example")
     assert (first.repeated, again.repeated, first.report == again.report) == (False, True, True)
     assert str(first.spent) == "epsilon 1, eta 1, 1 answer"
     changed = survey(TEXT.replace('"other"]', '"another"]'))
@@ -162,17 +162,17 @@ def test_a_participant_answers_once_for_all_questions():
 
 
 def test_an_answer_that_the_survey_lacks_is_not_told_by_a_refusal():
-    made = survey()
+    published = survey()
     seen = [
         fldp.Participant(MemoryStore()).answer(
-            made, {"os": "amiga", "plan": "yes", "level": "3"}, origin="https://collector.example"
+            published, {"os": "amiga", "plan": "yes", "level": "3"}, origin="https://collector.example"
         )
         for _ in range(3)
     ]
     assert not any(answer.repeated for answer in seen)
     for answers in ({"os": "mac"}, "mac"):
         with pytest.raises(fldp.DomainError):
-            fldp.Participant(MemoryStore()).answer(made, answers, origin="https://collector.example")
+            fldp.Participant(MemoryStore()).answer(published, answers, origin="https://collector.example")
 
 
 def test_the_shell_goes_the_whole_way(tmp_path):

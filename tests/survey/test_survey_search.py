@@ -76,11 +76,11 @@ def test_answers_are_strings():
 
 def test_estimates_have_the_beginnings_as_labels():
     survey = later()
-    found = survey.estimate(survey.oracle.tally(survey.privatize(["the", "of"] * 50, rng=1)))
-    assert len(found.labels) == survey.domain_size
-    assert found.labels[-1] == "(none of these)"
-    assert found.labels[:2] == [survey.label(0), survey.label(1)]
-    assert list(found.to_pandas()["label"]) == list(found.labels)
+    estimate = survey.estimate(survey.oracle.tally(survey.privatize(["the", "of"] * 50, rng=1)))
+    assert len(estimate.labels) == survey.domain_size
+    assert estimate.labels[-1] == "(none of these)"
+    assert estimate.labels[:2] == [survey.label(0), survey.label(1)]
+    assert list(estimate.to_pandas()["label"]) == list(estimate.labels)
 
 
 def test_all_labels_are_of_strings_that_have_the_value():
@@ -125,7 +125,7 @@ def mistakes(fields):
     ],
 )
 def test_what_a_person_may_write_wrong(old, new, message):
-    assert any(found.startswith(message) for found in mistakes(WRITTEN.replace(old, new))), mistakes(
+    assert any(mistake.startswith(message) for mistake in mistakes(WRITTEN.replace(old, new))), mistakes(
         WRITTEN.replace(old, new)
     )
 
@@ -159,7 +159,7 @@ def test_a_search_that_is_no_table():
 def test_a_round_that_cannot_be_one(changes, message):
     fields = copy.deepcopy(later().canonical)
     fields["search"] |= changes
-    assert any(found.startswith(message) for found in mistakes(fields)), mistakes(fields)
+    assert any(mistake.startswith(message) for mistake in mistakes(fields)), mistakes(fields)
 
 
 def test_an_oracle_that_is_not_for_listed_values():

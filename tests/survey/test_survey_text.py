@@ -71,8 +71,8 @@ DIFFERENT = (
 
 
 def fields(*labels, **texts):
-    made = specification(oracle={"name": "grr", "epsilon": 1.0})
-    return {**made, "labels": [*labels, "something else", "nothing"], **texts}
+    survey = specification(oracle={"name": "grr", "epsilon": 1.0})
+    return {**survey, "labels": [*labels, "something else", "nothing"], **texts}
 
 
 def mistakes(*labels, **texts):
@@ -88,11 +88,11 @@ def mistakes(*labels, **texts):
 @pytest.mark.parametrize("name", HIDDEN)
 def test_a_hidden_character_is_named_by_its_place_and_code_point(name):
     character = HIDDEN[name]
-    (found,) = mistakes("chrome", f"fire{character}fox")
-    assert found.startswith("labels: label 1, ")
-    assert f"hidden character, U+{ord(character):04X}" in found
-    assert found.endswith(" at 4; leave it out")
-    assert character not in found or character.isprintable()
+    (mistake,) = mistakes("chrome", f"fire{character}fox")
+    assert mistake.startswith("labels: label 1, ")
+    assert f"hidden character, U+{ord(character):04X}" in mistake
+    assert mistake.endswith(" at 4; leave it out")
+    assert character not in mistake or character.isprintable()
 
 
 @pytest.mark.parametrize("label", SPELLED)
@@ -102,18 +102,18 @@ def test_what_scripts_and_emoji_need_stays(label):
 
 @pytest.mark.parametrize("label", ["a  b", "a \u00a0b", "a\u3000\u3000b"])
 def test_several_blanks_in_a_row(label):
-    (found,) = mistakes(label)
-    assert "label 0" in found
-    assert "must have single blanks, between words only" in found
+    (mistake,) = mistakes(label)
+    assert "label 0" in mistake
+    assert "must have single blanks, between words only" in mistake
 
 
 @pytest.mark.parametrize("pair", ALIKE)
 def test_two_labels_that_look_alike(pair):
     assert skeleton(pair[0]) == skeleton(pair[1])
-    (found,) = mistakes(*pair)
-    assert "labels: label 1, " in found
-    assert "looks like label 0, " in found
-    assert found.endswith("; word one of them differently")
+    (mistake,) = mistakes(*pair)
+    assert "labels: label 1, " in mistake
+    assert "looks like label 0, " in mistake
+    assert mistake.endswith("; word one of them differently")
 
 
 @pytest.mark.parametrize("pair", DIFFERENT)
@@ -122,14 +122,14 @@ def test_labels_that_can_be_told_apart(pair):
 
 
 def test_the_difference_is_named():
-    (found,) = mistakes("paypal", "p\u0430ypal")
-    assert "(U+0430 CYRILLIC SMALL LETTER A where the other has U+0061 LATIN SMALL LETTER A)" in found
+    (mistake,) = mistakes("paypal", "p\u0430ypal")
+    assert "(U+0430 CYRILLIC SMALL LETTER A where the other has U+0061 LATIN SMALL LETTER A)" in mistake
 
 
 @pytest.mark.parametrize("key", ["question", "title", "description"])
 def test_texts_around_the_labels(key):
-    (found,) = mistakes("a", **{key: "abc\u202edef"})
-    assert found == f"{key} has a hidden character, U+202E RIGHT-TO-LEFT OVERRIDE at 3; leave it out"
+    (mistake,) = mistakes("a", **{key: "abc\u202edef"})
+    assert mistake == f"{key} has a hidden character, U+202E RIGHT-TO-LEFT OVERRIDE at 3; leave it out"
     assert mistakes("a", **{key: "\u05e9\u05dc\u05d5\u05dd\u200f (2)"}) == []
     assert mistakes("a", description="two\nlines") == []
 

@@ -25,15 +25,15 @@ def commands():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("tutorial")
+    folder = tmp_path_factory.mktemp("tutorial")
     for command in commands():
         if isinstance(command, str):
-            (made / "ticket.toml").write_text(command)
+            (folder / "ticket.toml").write_text(command)
         else:
             assert command[0] == "fldp"
-            said = run_here(*command[1:], cwd=made).stdout
-    (made / "said").write_bytes(said)
-    return made
+            said = run_here(*command[1:], cwd=folder).stdout
+    (folder / "said").write_bytes(said)
+    return folder
 
 
 def cross(folder, *names):
@@ -44,15 +44,15 @@ def cross(folder, *names):
 @pytest.mark.long
 def test_the_last_table_says_where_to_begin(folder):
     """Row shares within five standard errors of the truth, 0.2 and 0.6, and every cell marked: fails once in 10^6."""
-    found = cross(folder, "site", "ticket")
-    shares = {(row["row"], row["column"]): row for row in found["row_shares"]}
+    table = cross(folder, "site", "ticket")
+    shares = {(row["row"], row["column"]): row for row in table["row_shares"]}
     for site, share in {"north": 0.2, "south": 0.6}.items():
         row = shares[site, "yes"]
         reach = 5 * (row["high"] - row["low"]) / 2 / 1.96
         assert abs(row["share"] - share) < reach
     assert shares["north", "yes"]["high"] < shares["south", "yes"]["low"]
-    assert found["marks"] == [[1, -1], [-1, 1]]
-    assert found["independence"]["p_value"] < 1e-6
+    assert table["marks"] == [[1, -1], [-1, 1]]
+    assert table["independence"]["p_value"] < 1e-6
     assert "site and ticket go together" in (folder / "said").read_text()
 
 

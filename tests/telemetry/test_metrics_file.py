@@ -32,13 +32,13 @@ expires = 2027-06-30
 """
 
 
-def found(text, **options):
+def linted(text, **options):
     done = lint(text, "metrics.toml", TODAY, **options)
     return [str(each) for each in done.errors], [str(each) for each in done.warnings]
 
 
 def test_a_good_file_has_neither_mistakes_nor_warnings():
-    assert found(GOOD) == ([], [])
+    assert linted(GOOD) == ([], [])
     assert lint(GOOD, "metrics.toml", TODAY).metrics.metrics["theme"].labels == ("light", "dark", "system", "unset")
 
 
@@ -79,18 +79,18 @@ def test_a_good_file_has_neither_mistakes_nor_warnings():
 )  # fmt: skip
 def test_every_mistake_has_its_line(old, new, said):
     assert old in GOOD
-    errors, _ = found(GOOD.replace(old, new, 1))
+    errors, _ = linted(GOOD.replace(old, new, 1))
     assert any(said in error for error in errors), errors
 
 
 def test_a_year_must_fit_too():
     number = GOOD.replace('"choice"\nvalues = ["light", "dark", "system"]', '"number"\nedges = [1, 2, 3]')
     weekly = number.replace("epsilon = 1.0", 'period = "week"\nepsilon = 0.4')
-    errors, _ = found(weekly)
+    errors, _ = linted(weekly)
     assert errors == [
         "line 6: 53 reports of epsilon 0.4 do not fit the default limit of a year, 12: set epsilon to 0.226 or less"
     ]
-    assert found(weekly.replace("0.4", "0.226"))[0] == []
+    assert linted(weekly.replace("0.4", "0.226"))[0] == []
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_year_must_fit_too():
     ],
 )
 def test_warnings(old, new, said):
-    errors, warnings = found(GOOD.replace(old, new, 1))
+    errors, warnings = linted(GOOD.replace(old, new, 1))
     assert errors == []
     assert len(warnings) == 1
     assert said in warnings[0]
@@ -114,16 +114,16 @@ def test_first_reports_of_many_attributes_are_a_warning():
     table = GOOD[GOOD.index("[metric.theme]") :]
     weekly = GOOD.replace("epsilon = 1.0", 'period = "week"\nepsilon = 0.4') + table.replace("theme", "other")
     many = weekly + table.replace("theme", "third")
-    assert found(weekly)[1] == []
-    assert "some reports do not fit the default limit of 2" in found(many)[1][0]
+    assert linted(weekly)[1] == []
+    assert "some reports do not fit the default limit of 2" in linted(many)[1][0]
 
 
 def test_values_must_not_change_under_an_old_name():
     before = lint(GOOD, "metrics.toml", TODAY).metrics
-    errors, _ = found(GOOD.replace('"light", ', ""), before=before)
+    errors, _ = linted(GOOD.replace('"light", ', ""), before=before)
     assert errors == ["line 7: metric.theme has other values than before under its old name: give it a new name"]
-    assert found(GOOD.replace("to know", "to know it better"), before=before) == ([], [])
-    _, warnings = found(GOOD.replace("epsilon = 1.0", "epsilon = 0.5"), before=before)
+    assert linted(GOOD.replace("to know", "to know it better"), before=before) == ([], [])
+    _, warnings = linted(GOOD.replace("epsilon = 1.0", "epsilon = 0.5"), before=before)
     assert "all metrics become new surveys" in warnings[0]
 
 
@@ -193,12 +193,12 @@ TAKES = [
 
 @pytest.mark.parametrize(("kind", "take", "values", "expected"), TAKES)
 def test_many_values_become_one_label_also_in_two_processes(kind, take, values, expected):
-    given = {
+    fields = {
         "choice": {"values": ["a", "b", "c"]},
         "version": {"values": ["1", "2", "2.0"]},
         "number": {"edges": [1, 10]},
     }
-    metric = metric_of("m", {"kind": kind, "take": take, **given.get(kind, {})})
+    metric = metric_of("m", {"kind": kind, "take": take, **fields.get(kind, {})})
     assert outcome(metric, {}) == "unset"
     for cut in range(len(values) + 1):
         held, later = {}, {}
@@ -235,5 +235,5 @@ def test_pages_that_send_directly_are_named_by_their_origins():
     assert metrics_of(exported(web, "")).origins == web.origins
     assert "origins" not in exported(plain, "")
     for wrong in ('["paint.example"]', '"https://paint.example"', '["https://paint.example/"]', "[1]"):
-        [error], _ = found(GOOD.replace("epsilon", f"origins = {wrong}\nepsilon"))
+        [error], _ = linted(GOOD.replace("epsilon", f"origins = {wrong}\nepsilon"))
         assert "line 5: origins must be a list of origins" in error

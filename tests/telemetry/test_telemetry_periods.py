@@ -38,8 +38,8 @@ MONTHS = ("2026-01-10", "2026-02-10", "2026-03-10", "2026-04-10")
 
 @pytest.fixture
 def folder():
-    with quick_folder() as made:
-        yield made
+    with quick_folder() as folder:
+        yield folder
 
 
 def test_a_report_is_one_of_the_metrics_survey(folder):

@@ -22,8 +22,8 @@ BACK = answer(b'{"withdrawn": 1}')
 
 @pytest.fixture
 def folder():
-    with quick_folder() as made:
-        yield made
+    with quick_folder() as folder:
+        yield folder
 
 
 def due(folder, **changes):

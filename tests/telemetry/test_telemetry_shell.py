@@ -139,11 +139,11 @@ def test_what_is_said_of_a_kept_response_is_what_the_oracle_says():
 
     for epsilon, expected in ((0.5, 0.27), (1.0, 0.30), (2.0, 0.40)):
         metrics = declared(epsilon=epsilon)
-        found = given_away(metrics, metrics.metrics["theme"])
+        shown = given_away(metrics, metrics.metrics["theme"])
         oracle = LWR(epsilon=epsilon / 2, epsilon_permanent=epsilon, domain_size=4)
-        assert found.change_visible == pytest.approx(float(oracle.change_visible), abs=1e-9)
-        assert found.change_visible == pytest.approx(expected, abs=0.0051)
-        assert 2 * found.lasting == pytest.approx(float(oracle.lasting_epsilon))
+        assert shown.change_visible == pytest.approx(float(oracle.change_visible), abs=1e-9)
+        assert shown.change_visible == pytest.approx(expected, abs=0.0051)
+        assert 2 * shown.lasting == pytest.approx(float(oracle.lasting_epsilon))
 
 
 def test_the_page_shows_everything_and_nothing_runs_in_it():

@@ -72,8 +72,8 @@ def test_estimates_as_csv():
 
 def test_strings_of_a_search_as_csv():
     """Whoever answers chooses these."""
-    found = fldp.heavy_hitters([LINK] * 3000 + ["harmless"] * 2000, epsilon=6.0, k=2, rng=3)
-    strings = [row["string"] for row in rows_of(search.as_csv(found, 0.95))]
+    hitters = fldp.heavy_hitters([LINK] * 3000 + ["harmless"] * 2000, epsilon=6.0, k=2, rng=3)
+    strings = [row["string"] for row in rows_of(search.as_csv(hitters, 0.95))]
     assert any(string.startswith("'=H") for string in strings)
     assert not any(map(starts_a_formula, strings))
 

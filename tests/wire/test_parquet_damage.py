@@ -43,10 +43,10 @@ def read_piece(data, path, oracle):
     return result.tally, result.survey
 
 
-def outcome(read, *given):
+def outcome(read, *arguments):
     """Return what was read, or None for an error of ours; any other error is a failure."""
     try:
-        return read(*given)
+        return read(*arguments)
     except FldpError:
         return None
 

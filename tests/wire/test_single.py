@@ -87,8 +87,8 @@ def test_damage_of_all_kinds_is_judged_as_by_the_reader():
     for _ in range(4000):
         reports, body = rng.choice(sent)
         body = damage(rng, body, sent)
-        found = read_shortly(singles[id(reports)], body)
-        assert found is None or found == read(reports.oracle, body)
+        row = read_shortly(singles[id(reports)], body)
+        assert row is None or row == read(reports.oracle, body)
 
 
 def test_reports_are_those_of_the_oracle():

@@ -177,8 +177,8 @@ def test_reports_go_to_parquet_and_back(tmp_path, name):
     with path.open("wb") as file:
         assert parquet.write(file, oracle, [reports[:100], reports[100:]], vectors.SURVEY) == 300
     with path.open("rb") as file:
-        found, survey, batches = parquet.read(file, oracle, vectors.SURVEY)
-        assert (found, survey) == (oracle, vectors.SURVEY)
+        stored, survey, batches = parquet.read(file, oracle, vectors.SURVEY)
+        assert (stored, survey) == (oracle, vectors.SURVEY)
         assert fldp.Reports.concatenate(batches) == reports
     assert pq.read_table(path).num_rows == 300
 

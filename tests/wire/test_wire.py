@@ -43,9 +43,9 @@ def test_packing_is_the_row_of_bits(oracle):
         assert len(text) == oracle.report_format.bits * count
         assert len(packed) == packed_size(oracle.report_format, count)
         assert "".join(f"{byte:08b}"[::-1] for byte in packed) == text.ljust(8 * len(packed), "0")
-        found, padded = unpack(oracle.report_format, packed, count)
+        unpacked, padded = unpack(oracle.report_format, packed, count)
         assert padded
-        assert np.array_equal(found, data)
+        assert np.array_equal(unpacked, data)
 
 
 @each_case
@@ -127,9 +127,9 @@ def test_what_was_not_expected_is_refused():
 @pytest.mark.parametrize("name", sorted(vectors.CASES))
 @pytest.mark.long
 def test_vectors_do_not_drift(name):
-    made = vectors.files()
+    files = vectors.files()
     for file in (f"{name}.json", f"{name}_bad.json"):
-        assert (VECTORS / file).read_text() == made[file], "run make vectors, if the change is meant"
+        assert (VECTORS / file).read_text() == files[file], "run make vectors, if the change is meant"
 
 
 def test_there_are_vectors_for_every_oracle():
@@ -217,8 +217,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.recursive(st.none() | st.booleans() | finite | st.text(), st.lists))
-def test_canonical_json_means_the_same(thing):
-    assert json.loads(canonical_json.dumps(thing), parse_int=float) == thing
+def test_canonical_json_means_the_same(document):
+    assert json.loads(canonical_json.dumps(document), parse_int=float) == document
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,11 @@ export class Respondent extends Participant {
    */
   async withdraw({ ticket }: Pick<Sending, "ticket"> = {}): Promise<Answer> {
     checkSecret(ticket, this.#relay?.address ?? this.survey.origin);
-    const given = (await this.rows()).filter(answers(this.survey));
-    if (!given.length) throw new FldpError(`participant: survey ${this.survey.name} has no answer to take back`);
-    given.forEach(this.#checkWay, this);
+    const rows = (await this.rows()).filter(answers(this.survey));
+    if (!rows.length) throw new FldpError(`participant: survey ${this.survey.name} has no answer to take back`);
+    rows.forEach(this.#checkWay, this);
     const relay = this.#relay;
-    for (const row of given) {
+    for (const row of rows) {
       const changes = { state: "withdrawing", relay: row.relay ?? relay?.address, ...(ticket && { ticket }) } as const;
       await takeBack(this.store, await mark(this.store, row, changes), relay && (() => relay), this.#token);
     }

@@ -67,10 +67,10 @@ class Reader {
   /** Read one section of header or trailer lines. */
   fields(): [string, string][] {
     const lines = new Reader(this.part());
-    const found: [string, string][] = [];
+    const pairs: [string, string][] = [];
     const text = (): string => Array.from(lines.take(lines.integer()), (code) => String.fromCharCode(code)).join("");
-    while (lines.rest.length) found.push([text(), text()]);
-    return found;
+    while (lines.rest.length) pairs.push([text(), text()]);
+    return pairs;
   }
 }
 

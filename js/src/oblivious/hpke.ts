@@ -38,8 +38,8 @@ export function joined(...parts: readonly Part[]): Bytes {
 /** HKDF-Extract, an HMAC. An empty key is one of zeros, and WebCrypto refuses the empty one. */
 export async function extract(key: Bytes, ...data: readonly Part[]): Promise<Bytes> {
   const raw = key.length ? key : new Uint8Array(HASH_BYTES);
-  const made = await keyFrom(raw, { name: "HMAC", hash: "SHA-256" }, "sign");
-  return bytesIn(subtle().sign("HMAC", made, joined(...data)));
+  const signer = await keyFrom(raw, { name: "HMAC", hash: "SHA-256" }, "sign");
+  return bytesIn(subtle().sign("HMAC", signer, joined(...data)));
 }
 
 /** HKDF-Expand to at most one block, which is all that this suite asks for. */
@@ -48,8 +48,8 @@ export const expand = async (key: Bytes, length: number, ...info: readonly Part[
 
 /** AES-128-GCM; a message that was changed is an error of WebCrypto. */
 export async function cipher(use: "encrypt" | "decrypt", key: Bytes, iv: Bytes, data: Bytes, additionalData = NONE) {
-  const made = await keyFrom(key, "AES-GCM", use);
-  return bytesIn(subtle()[use]({ name: "AES-GCM", iv, additionalData }, made, data));
+  const imported = await keyFrom(key, "AES-GCM", use);
+  return bytesIn(subtle()[use]({ name: "AES-GCM", iv, additionalData }, imported, data));
 }
 
 /** Return both functions of HKDF with labels, for a suite. */

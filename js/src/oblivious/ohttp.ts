@@ -37,14 +37,14 @@ function configOf(data: Bytes): KeyConfig | undefined {
 
 /** Return the gateway's preferred key of those that we can use. */
 export function keyOf(keys: Bytes): KeyConfig {
-  const found: (KeyConfig | undefined)[] = [];
+  const configs: (KeyConfig | undefined)[] = [];
   for (let rest = keys; rest.length; ) {
     const end = 2 + rest[0] * 256 + rest[1];
     if (!(end > 4 && end <= rest.length)) throw new WireError("relay: its keys are malformed");
-    found.push(configOf(rest.slice(2, end)));
+    configs.push(configOf(rest.slice(2, end)));
     rest = rest.slice(end);
   }
-  const usable = found.find(Boolean);
+  const usable = configs.find(Boolean);
   if (usable) return usable;
   throw new WireError("relay: the collector has no key for X25519, HKDF-SHA256 and AES-128-GCM");
 }
@@ -59,8 +59,8 @@ export async function encapsulate(
   const context = await sender(key, joined("message/bhttp request", [0], header), own);
   const read = async (reply: Bytes): Promise<Bytes> => {
     const secret = await context.export("message/bhttp response", NONCE_BYTES);
-    const made = await extract(joined(context.encapsulated, reply.slice(0, NONCE_BYTES)), secret);
-    const [replyKey, nonce] = [await expand(made, 16, "key"), await expand(made, 12, "nonce")];
+    const pseudorandom = await extract(joined(context.encapsulated, reply.slice(0, NONCE_BYTES)), secret);
+    const [replyKey, nonce] = [await expand(pseudorandom, 16, "key"), await expand(pseudorandom, 12, "nonce")];
     return cipher("decrypt", replyKey, nonce, reply.slice(NONCE_BYTES));
   };
   return { body: joined(header, context.encapsulated, await context.encrypt(request)), read };

@@ -31,10 +31,10 @@ function checked(fields: Fields, { isText, sizeOf, number }: Checks): AskedQuest
   need(typeof name === "string" && SURVEY_NAME.test(name), "questions.name", `like ${SURVEY_NAME}`, name);
   need(isText(question, 2000), "questions.question", "a text of 1 to 2000 characters", question);
   need(optional === true || fields.optional === undefined, "questions.optional", "true", fields.optional);
-  const given = sizeOf(values) as number; // which also checks that there is one kind of answers
+  const listed = sizeOf(values) as number; // which also checks that there is one kind of answers
   const scale = fields.number === undefined ? undefined : number?.(fields);
   need(fields.number === undefined || (scale && !optional), "questions.number", "one that is answered", fields.number);
-  const size = scale?.size ?? given;
+  const size = scale?.size ?? listed;
   need(Number.isInteger(size) && size > 1 && size <= MAX_ANSWERS, "questions", `2 to ${MAX_ANSWERS} answers`, size);
   const pinned = scale ? { ...fields, number: scale.table } : fields;
   return { name, question, labels, optional, size: size + Number(optional), fields: pinned, ...(scale && { scale }) };

@@ -132,19 +132,19 @@ function blocks(together: number, count: number): number[][] {
 /** Return the views of a description; 1 and 2 are all single questions and all pairs. */
 function readViews(name: string, views: number | readonly Entry[], answers: readonly number[]): View[] {
   const entries: readonly Entry[] = typeof views === "number" ? blocks(views, answers.length) : views;
-  const found = entries.map((entry) => {
+  const checked = entries.map((entry) => {
     if (typeof entry[0] !== "string") return block(name, entry, answers);
     if (!Object.hasOwn(kinds, entry[0])) throw fail(name, "views", `blocks, or ${Object.keys(kinds)}`, entry);
     return kinds[entry[0]](name, entry, answers);
   });
-  const told = new Set(found.filter(({ tellsAll }) => tellsAll).flatMap(({ questions }) => questions));
-  const different = new Set(found.map(({ entry }) => JSON.stringify(entry))).size;
+  const told = new Set(checked.filter(({ tellsAll }) => tellsAll).flatMap(({ questions }) => questions));
+  const different = new Set(checked.map(({ entry }) => JSON.stringify(entry))).size;
   const good =
-    found.length > 0 && found.length <= MAX_VIEWS && different === found.length && told.size === answers.length;
-  if (!good || found.some(({ size }) => size > MAX_VIEW_VALUES)) {
+    checked.length > 0 && checked.length <= MAX_VIEWS && different === checked.length && told.size === answers.length;
+  if (!good || checked.some(({ size }) => size > MAX_VIEW_VALUES)) {
     throw fail(name, "views", `different, about every question, of at most ${MAX_VIEW_VALUES} values`, entries.length);
   }
-  return found;
+  return checked;
 }
 
 /**
@@ -168,11 +168,11 @@ export class Sampled extends Oracle {
     const views = readViews(this.name, this.settings.views as number | readonly Entry[], answers);
     this.#settle(views);
     const bits = bitLength(views.length - 1);
-    const made = new Map<string, Oracle>();
+    const oracles = new Map<string, Oracle>();
     this.members = views.map((view) => {
       const key = `${view.size} ${view.width}`;
-      const oracle = made.get(key) ?? this.#oracle(view);
-      made.set(key, oracle);
+      const oracle = oracles.get(key) ?? this.#oracle(view);
+      oracles.set(key, oracle);
       return { ...view, oracle, widths: [bits, ...oracle.widths] };
     });
     let sum = 0n;

@@ -57,11 +57,11 @@ export interface FullLimits {
 export type Limits = Partial<FullLimits>;
 
 /** Check a person's limits and add the defaults: each covers two of the one before. */
-export function fullLimits(given: Limits = {}): FullLimits {
-  const limits: FullLimits = { ...LIMITS, ...given };
+export function fullLimits(own: Limits = {}): FullLimits {
+  const limits: FullLimits = { ...LIMITS, ...own };
   const { topic, origin, total, month, monthTotal, year, minAnonymity, minLabels } = limits;
   const renewing = [monthTotal, year, month ?? year];
-  if (renewing.some(({ minEta }) => minEta !== 1)) throw fail("participant", "month", "limits with minEta 1", given);
+  if (renewing.some(({ minEta }) => minEta !== 1)) throw fail("participant", "month", "limits with minEta 1", own);
   for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total, ...renewing]) {
     const good =
       [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite) &&
@@ -69,7 +69,7 @@ export function fullLimits(given: Limits = {}): FullLimits {
       minEta >= 0 &&
       minEta <= 1 &&
       Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
-    if (!good) throw fail("participant", "limits", "positive, minEta at most 1", given);
+    if (!good) throw fail("participant", "limits", "positive, minEta at most 1", own);
   }
   return limits;
 }

@@ -79,6 +79,6 @@ export async function obtainPass(
   const bytes = (response: Response) => readBytes(response, KEY_BYTES);
   const way = collect.issuer ? undefined : relay;
   const reply = await exchange(issuer, `/v1/versions/${version}/passes`, request, way, bytes);
-  const made = await passOf(terms, kept, reply);
-  return keep(store, place, () => made);
+  const pass = await passOf(terms, kept, reply);
+  return keep(store, place, () => pass);
 }

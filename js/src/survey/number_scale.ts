@@ -120,9 +120,9 @@ export function number({ number: given }: Fields): Scale {
     before: () => [],
     /** The cell of a number; one outside of the range counts as its nearest end, since the collector chooses the range. */
     read(text) {
-      const given = NUMBER.test(text) && text.length <= 400 ? Number(text) : NaN;
-      if (!Number.isFinite(given)) return -1;
-      const x = Math.min(Math.max(given, low), high);
+      const parsed = NUMBER.test(text) && text.length <= 400 ? Number(text) : NaN;
+      if (!Number.isFinite(parsed)) return -1;
+      const x = Math.min(Math.max(parsed, low), high);
       if (isMean) return rounded(x);
       const single = cells.findIndex(([start, end]) => start === x && end === x);
       const bin = binOf(x);

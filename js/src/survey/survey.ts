@@ -89,9 +89,9 @@ function checkTexts(fields: Fields): void {
 
 /** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
 function sizeOf(fields: Fields): unknown {
-  const given = [...KEYS.slice(6, 9), "number"].filter((key) => key in fields);
+  const present = [...KEYS.slice(6, 9), "number"].filter((key) => key in fields);
   const { labels, domain_size, domain = "strings" } = fields;
-  require(given.length === 1 && domain === "strings", "domain", "labels, domain_size or strings", given);
+  require(present.length === 1 && domain === "strings", "domain", "labels, domain_size or strings", present);
   if (labels === undefined) return domain_size;
   const isLabel = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
   const texts = Array.isArray(labels) && labels.every(isLabel) ? labels : [];
@@ -102,15 +102,15 @@ function sizeOf(fields: Fields): unknown {
 
 /** Check the rules of collecting that concern the person, and return all of them. */
 function checkCollect(fields: Fields, oracle: Oracle): Collect {
-  const given = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
-  for (const [rule, value] of given) {
+  const rules = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
+  for (const [rule, value] of rules) {
     const collects: Fields = { ...oracle.collects, oblivious: true };
     const isPeriod = rule === "repeat" && (value === "weekly" || value === "monthly");
     const isPass = PASSES.includes(rule) && fields.submit === "pass" && typeof value === "string";
     const isKept = rule in COLLECT || rule === "release" || isPeriod || isPass || collects[rule] === value;
     require(isKept, `collect.${rule}`, "one the oracle allows", value);
   }
-  const collect: Collect = { ...COLLECT, ...Object.fromEntries(given) };
+  const collect: Collect = { ...COLLECT, ...Object.fromEntries(rules) };
   requireForm(SUBMIT, "collect.submit", collect.submit);
   for (const rule of ["opens", "closes"] as const) {
     if (collect[rule] !== null) requireForm(TIME, `collect.${rule}`, collect[rule]);

@@ -21,8 +21,8 @@ import type { Choice } from "./modes.js";
 
 /** Return a folder of the person's, by the variable that names it. */
 function folder(variable: string, otherwise: string): string {
-  const given = process.env[variable] ?? "";
-  return join(isAbsolute(given) ? given : join(homedir(), otherwise), "fldp");
+  const folder = process.env[variable] ?? "";
+  return join(isAbsolute(folder) ? folder : join(homedir(), otherwise), "fldp");
 }
 
 /** Return a place in files; the folder is made when something is first written. */

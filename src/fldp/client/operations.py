@@ -68,7 +68,7 @@ class ClientOperation(Generic[P, T]):
         if client is None:
             return self._method
         bound = self._method.__get__(client)
-        return functools.wraps(bound)(lambda *given, **named: client._finish(bound(*given, **named)))
+        return functools.wraps(bound)(lambda *arguments, **named: client._finish(bound(*arguments, **named)))
 
 
 class Operations:
@@ -608,15 +608,17 @@ class Operations:
 
     def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
         """Refuse a survey that would refuse the answer, before anything is spent on it."""
-        got = None
+        refusal = None
         if state != "open":
-            got = "one that is not open"
+            refusal = "one that is not open"
         elif submit in ("ticket", "pass") and ticket is None:
-            got = "one that needs a ticket"
+            refusal = "one that needs a ticket"
         elif submit == "token" and self._line.token is None:
-            got = "one that needs a token"
-        if got:
-            raise CollectorError(f"{self._line.address}: survey {name} must be one that takes an answer now, got {got}")
+            refusal = "one that needs a token"
+        if refusal:
+            raise CollectorError(
+                f"{self._line.address}: survey {name} must be one that takes an answer now, got {refusal}"
+            )
 
     async def _post(self, version: str, piece: UploadPart, ticket: str | None, *, token: bool = True) -> int:
         self._checked_ticket(ticket)

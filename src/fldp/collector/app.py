@@ -49,8 +49,8 @@ def handlers_of(operations: Sequence[Operation]) -> dict[str, Handler]:
 
 
 def _is_handler(module: ModuleType, name: str) -> bool:
-    thing = getattr(module, name)
-    return iscoroutinefunction(thing) and not name.startswith("_") and thing.__module__ == module.__name__
+    member = getattr(module, name)
+    return iscoroutinefunction(member) and not name.startswith("_") and member.__module__ == module.__name__
 
 
 def _busiest_first(path: str) -> tuple[bool, str]:

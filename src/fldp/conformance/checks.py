@@ -63,9 +63,9 @@ def _sample(oracle: FrequencyOracle, users: int, seed: int) -> tuple[NDArray[np.
 def check_identity(oracle: FrequencyOracle, seed: int) -> None:
     """Oracles, reports and tallies survive pickling; an oracle is its parameters."""
     _, reports = _sample(oracle, 5, seed)
-    for thing in (oracle, reports, oracle.tally(reports)):
-        if pickle.loads(pickle.dumps(thing)) != thing:  # noqa: S301
-            _fail(oracle, "check_identity", f"{thing!r} changed by pickling")
+    for value in (oracle, reports, oracle.tally(reports)):
+        if pickle.loads(pickle.dumps(value)) != value:  # noqa: S301
+            _fail(oracle, "check_identity", f"{value!r} changed by pickling")
     if dataclasses.replace(oracle) != oracle or hash(dataclasses.replace(oracle)) != hash(oracle):
         _fail(oracle, "check_identity", "a copy with the same parameters is another oracle")
 
@@ -145,8 +145,8 @@ def check_merge(oracle: FrequencyOracle, seed: int) -> None:
     except ParameterError:
         stranger = dataclasses.replace(oracle, epsilon=oracle.epsilon * 1.25)
     foreign = Tally.empty(stranger)
-    for action, thing in ((whole.__add__, foreign), (stranger.tally, reports), (stranger.estimate, whole)):
-        if not _raises(MergeError, action, thing):
+    for action, operand in ((whole.__add__, foreign), (stranger.tally, reports), (stranger.estimate, whole)):
+        if not _raises(MergeError, action, operand):
             _fail(oracle, "check_merge", "what belongs to another oracle is accepted")
 
 

@@ -107,14 +107,14 @@ def _note_unknown(model: type[Model], names: Iterable[str], noun: str, mistakes:
 
 
 def _check_fields(
-    model: type[Model], shown: Mapping[str, Any], given: Mapping[str, Any], mistakes: MistakeList, *, strict: bool
+    model: type[Model], shown: Mapping[str, Any], fields: Mapping[str, Any], mistakes: MistakeList, *, strict: bool
 ) -> None:
     for field in msgspec.structs.fields(model):
         name = field.encode_name
-        if name not in given:
+        if name not in fields:
             if field.required:
                 mistakes.note((name,), f"{name} is missing")
-        elif not _fits(given[name], field.type, strict=strict):
+        elif not _fits(fields[name], field.type, strict=strict):
             mistakes.add((name,), rule(field.type), shown[name])
 
 

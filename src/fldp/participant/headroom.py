@@ -120,5 +120,5 @@ def _warnings(survey: Survey, each: Spent, limits: Limits) -> Iterator[str]:
         yield f"{only}, and devices want {least_left}: take an oracle of plain LDP"
 
 
-def _more(number: int, thing: str) -> str:
-    return f"{number if number else 'no'} more {thing}{'' if number == 1 else 's'}"
+def _more(number: int, noun: str) -> str:
+    return f"{number if number else 'no'} more {noun}{'' if number == 1 else 's'}"

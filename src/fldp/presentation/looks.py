@@ -16,12 +16,12 @@ CONDITIONS = (
 )
 
 
-def watched_facts(thing: Estimate | Comparison) -> dict[str, Json]:
+def watched_facts(subject: Estimate | Comparison) -> dict[str, Json]:
     """Return what JSON says about looks: nothing where there is one."""
-    if isinstance(thing, AnytimeEstimate):
-        return {"anytime": {"planned": thing.planned}, "simultaneous": thing.simultaneous}
-    if isinstance(thing, AnytimeComparison) or (isinstance(thing, Number) and thing.planned is not None):
-        return {"anytime": {"planned": thing.planned}}
+    if isinstance(subject, AnytimeEstimate):
+        return {"anytime": {"planned": subject.planned}, "simultaneous": subject.simultaneous}
+    if isinstance(subject, AnytimeComparison) or (isinstance(subject, Number) and subject.planned is not None):
+        return {"anytime": {"planned": subject.planned}}
     return {}
 
 

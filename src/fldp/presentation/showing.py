@@ -54,15 +54,15 @@ LEVEL, TOP = 0.95, 20
 Parts = list[object]  # tables, sentences, and named facts
 
 
-def parts(thing: object) -> Parts:
+def parts(result: object) -> Parts:
     """Return what to show of a thing, in its order: tables, sentences, named facts.
 
     >>> import fldp
     >>> parts(fldp.RR(epsilon=1.0))[0]["oracle"]
     {'name': 'rr', 'epsilon': 1.0}
     """
-    known = next(cls for cls in type(thing).__mro__ if cls in _PARTS)
-    shown: Parts = _PARTS[known](thing)
+    known = next(cls for cls in type(result).__mro__ if cls in _PARTS)
+    shown: Parts = _PARTS[known](result)
     return shown
 
 
@@ -84,7 +84,7 @@ def _attack(results: AttackResults) -> Parts:
 
 
 _PARTS: dict[type, Callable[[Any], Parts]] = {
-    Associations: lambda found: [questions.associations_table(found)],
+    Associations: lambda associations: [questions.associations_table(associations)],
     Audit: lambda verdict: [audit.audit_table(verdict), *audit.notes(verdict)],
     AttackResults: _attack,
     Averaging: attack.averaging_parts,
@@ -101,44 +101,44 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Plan: _plan,
     PopulationShares: lambda shares: [population.table(shares, LEVEL, TOP), *population.notes(shares)],
     QuestionPlan: questions.plan_parts,
-    Ratios: lambda found: [questions.ratios_table(found)],
+    Ratios: lambda ratios: [questions.ratios_table(ratios)],
     Recovered: lambda estimate: [*_estimate(estimate), *integrity.recovery_notes(estimate)],
     Repeats: lambda repeats: [attack.repeats_facts(repeats)],
     Survey: lambda survey: [tables.survey_facts(survey)],
-    Tables: lambda found: questions.parts(found, LEVEL, TOP),
+    Tables: lambda tables: questions.parts(tables, LEVEL, TOP),
     Tally: lambda tally: [tables.tally_facts(tally)],
     Value: lambda value: [number.value_text(value)],
     Verification: lambda verified: [tables.verification_facts(verified, verified.oracle, exactly=False)],
 }
 
 
-def text(thing: object) -> str:
+def text(result: object) -> str:
     """Return what the shell prints of a thing."""
-    return card_text(thing).rstrip("\n") if isinstance(thing, Card) else tables.rendered(*parts(thing))
+    return card_text(result).rstrip("\n") if isinstance(result, Card) else tables.rendered(*parts(result))
 
 
-def html(thing: object) -> str:
+def html(result: object) -> str:
     """Return the same as HTML, for a cell of a notebook.
 
     >>> import fldp
     >>> html(fldp.RR(epsilon=1.0)).splitlines()[3]
     '<tr><th scope="row" style="text-align:left">eta</th><td style="text-align:left">1</td></tr>'
     """
-    if isinstance(thing, Card):
-        return card.as_fragment(thing)
-    blocks = groupby((part for part in parts(thing) if part != ""), key=lambda part: isinstance(part, str))
+    if isinstance(result, Card):
+        return card.as_fragment(result)
+    blocks = groupby((part for part in parts(result) if part != ""), key=lambda part: isinstance(part, str))
     shown = (_sentences(block) if are_text else "\n".join(map(_html_of, block)) for are_text, block in blocks)
     return '<div style="overflow-x:auto">\n' + "\n".join(shown) + "\n</div>"
 
 
-def card_text(thing: Card, width: int = 88) -> str:
+def card_text(card_shown: Card, width: int = 88) -> str:
     """Return a card in words."""
-    return card.as_text(thing, width)
+    return card.as_text(card_shown, width)
 
 
-def card_page(thing: Card) -> str:
+def card_page(card_shown: Card) -> str:
     """Return a card as a page."""
-    return card.as_html(thing)
+    return card.as_html(card_shown)
 
 
 def _sentences(texts: Iterable[object]) -> str:

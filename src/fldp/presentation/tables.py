@@ -180,19 +180,19 @@ def csv_text(names: Collection[str], rows: Iterable[dict[str, Json]]) -> str:
     return out.getvalue()
 
 
-def show(*things: object) -> None:
+def show(*renderables: object) -> None:
     """Print tables and sentences for people."""
-    _print(console(), things)
+    _print(console(), renderables)
 
 
-def rendered(*things: object) -> str:
+def rendered(*renderables: object) -> str:
     """Return tables, sentences and named facts as ``show`` prints them, without colours."""
     target = Console(
         file=io.StringIO(), width=screen_width(), color_system=None, force_jupyter=False,
         markup=False, emoji=False, highlight=False,
     )  # fmt: skip
     with target.capture() as captured:
-        _print(target, things)
+        _print(target, renderables)
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
@@ -201,9 +201,9 @@ def screen_width() -> int:
     return get_terminal_size((_WIDTH, 0)).columns if sys.stdout is not None and sys.stdout.isatty() else _WIDTH
 
 
-def _print(target: Console, things: Iterable[object]) -> None:
-    for thing in things:
-        for part in fact_lines(thing) if isinstance(thing, dict) else [thing]:
+def _print(target: Console, renderables: Iterable[object]) -> None:
+    for renderable in renderables:
+        for part in fact_lines(renderable) if isinstance(renderable, dict) else [renderable]:
             target.print(part, soft_wrap=isinstance(part, str), highlight=False, markup=False)
 
 
@@ -313,8 +313,8 @@ def witness_text(witness: "Witness") -> str:
     return f"{report} is {times} from value {witness.value} as from value {witness.other}"
 
 
-def _short(thing: object) -> str:
-    text = " ".join(str(thing).split())
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
     return text if len(text) <= 60 else f"{text[:56]} ..."
 
 

@@ -75,7 +75,7 @@ class Responder:
     (1, 3)
     """
 
-    __slots__ = ("_described", "_draw", "_frame", "_made", "_pack", "_size", "_values", "eta", "labels", "version")
+    __slots__ = ("_described", "_draw", "_frame", "_pack", "_response", "_size", "_values", "eta", "labels", "version")
 
     def __init__(self, question: "_Described | _Asked") -> None:
         asked, oracle = _parts(question)
@@ -97,28 +97,28 @@ class Responder:
         """
         if not isinstance(fields, Mapping):
             raise fail("Responder", "the description", "the JSON object of a survey or of an oracle", fields)
-        made = object.__new__(cls)
+        responder = object.__new__(cls)
         if "oracle" in fields:
-            made._set(*_of_survey(fields, version))
+            responder._set(*_of_survey(fields, version))
         elif version is not None:
             raise ParameterError("Responder: version= is for a survey, and this describes an oracle")
         else:
             parameters = {key: value for key, value in fields.items() if key != "name"}
-            made._set(dict(fields), checked_response(fields.get("name"), parameters), None, None)
-        return made
+            responder._set(dict(fields), checked_response(fields.get("name"), parameters), None, None)
+        return responder
 
     def _set(
-        self, described: dict[str, Json], made: Response, labels: Sequence[str] | None, version: str | None
+        self, described: dict[str, Json], response: Response, labels: Sequence[str] | None, version: str | None
     ) -> None:
-        self._made = made
-        self._described, self._draw, self._pack, self._size = described, made.draw, made.pack, made.size
-        self.eta: Fraction = made.eta
+        self._response = response
+        self._described, self._draw, self._pack, self._size = described, response.draw, response.pack, response.size
+        self.eta: Fraction = response.eta
         self.labels = None if labels is None else tuple(labels)
         self.version = version
         self._values = None if labels is None else {label: value for value, label in enumerate(labels)}
         header: dict[str, Json] = {"oracle": described}
         text = canonical_json.dumps(header if version is None else {**header, "survey": version})
-        self._frame = BatchFrame(text, made.bits)
+        self._frame = BatchFrame(text, response.bits)
 
     @property
     def epsilon(self) -> float:
@@ -128,7 +128,7 @@ class Responder:
     @property
     def follows(self) -> bool:
         """Whether reports follow a value that changes, from bytes that are kept."""
-        return self._made.keep is not None
+        return self._response.keep is not None
 
     def keep(self) -> bytes:
         """Draw what one person keeps: store it before the first answer, never send it, never draw it again.
@@ -138,12 +138,12 @@ class Responder:
         >>> mine = responder.following(kept)
         >>> monday, tuesday = mine.encode(3), mine.encode(4)
         """
-        return _kept_by(self._made.keep, self._described)()
+        return _kept_by(self._response.keep, self._described)()
 
     def following(self, kept: bytes) -> "Responder":
         """Return the responder of the person who keeps these bytes; each of its reports is a new one."""
         mine = copy(self)
-        mine._draw = _kept_by(self._made.following, self._described)(kept)
+        mine._draw = _kept_by(self._response.following, self._described)(kept)
         return mine
 
     def report(self, answer: int | str) -> Report:

@@ -201,11 +201,11 @@ class Round:
         if self.is_last:
             return HeavyHitters(self.search.k, tuple(self._beginnings()), estimate, estimate.n)
         frequent = list(self._frequent(estimate))
-        found = (*self.found, *(self.search.code.encode(string.value) for _, string in frequent if string.whole))
+        strings = (*self.found, *(self.search.code.encode(string.value) for _, string in frequent if string.whole))
         prefixes = tuple(self.bits(value) for value, string in frequent if not string.whole)
         if prefixes and self.number < self.search.rounds:
-            return self.search.later(self.number + 1, prefixes, self.search.step(len(prefixes)), found)
-        counted = found + prefixes
+            return self.search.later(self.number + 1, prefixes, self.search.step(len(prefixes)), strings)
+        counted = strings + prefixes
         return self.search.later(self.number + 1, counted, 0) if counted else HeavyHitters(self.search.k)
 
     def _beginnings(self) -> Iterator[Beginning]:

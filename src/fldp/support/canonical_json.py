@@ -12,32 +12,32 @@ from collections.abc import Mapping, Sequence
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
-def dumps(thing: Json) -> bytes:
+def dumps(value: Json) -> bytes:
     """Return the canonical form of a JSON value.
 
     >>> dumps({"b": [1.0, 0.000001, 1e-7, 1e21], "a": "é"}).decode()
     '{"a":"é","b":[1,0.000001,1e-7,1e+21]}'
     """
-    return _text(thing).encode()
+    return _text(value).encode()
 
 
-def identifier(thing: Json) -> str:
+def identifier(value: Json) -> str:
     """Return the SHA-256 of the canonical form, as hexadecimal digits.
 
     >>> identifier({})[:8]
     '44136fa3'
     """
-    return hashlib.sha256(dumps(thing)).hexdigest()
+    return hashlib.sha256(dumps(value)).hexdigest()
 
 
-def _text(thing: Json) -> str:
-    if isinstance(thing, dict):
-        return "{" + ",".join(f"{_text(key)}:{_text(thing[key])}" for key in sorted(thing)) + "}"
-    if isinstance(thing, list | tuple):
-        return "[" + ",".join(map(_text, thing)) + "]"
-    if isinstance(thing, float):
-        return _number(thing)
-    return json.dumps(thing, ensure_ascii=False)
+def _text(value: Json) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_text(key)}:{_text(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if isinstance(value, float):
+        return _number(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _number(value: float) -> str:

@@ -45,8 +45,8 @@ def fail(owner: str, name: str, rule: str, value: object, *, secret: bool = Fals
     >>> fail("GRR", "epsilon", "a positive number", -1.0)
     ParameterError('GRR: epsilon must be a positive number, got -1.0')
     """
-    got = " (the value is not shown)" if secret else f", got {show(value)}"
-    return ParameterError(f"{owner}{': ' if owner else ''}{name} must be {rule}{got}")
+    shown = " (the value is not shown)" if secret else f", got {show(value)}"
+    return ParameterError(f"{owner}{': ' if owner else ''}{name} must be {rule}{shown}")
 
 
 def is_integer(value: object) -> TypeGuard[int]:

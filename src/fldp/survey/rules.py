@@ -207,7 +207,7 @@ def check_treatment(
     value_of: ValueOf = partial(numbered, domain_size=size)
     if labels is not None:
         value_of = {label: value for value, label in enumerate(labels)}.get
-    by_value = {name: _by_value(name, thing, value_of, mistakes) for name, thing in declared.items()}
+    by_value = {name: _by_value(name, declaration, value_of, mistakes) for name, declaration in declared.items()}
     treatment = None if mistakes.count > before else mistakes.attempt(partial(Treatment, **by_value), (key,))
     if treatment is not None:
         mistakes.attempt(partial(treatment.check_domain, size), (key,))

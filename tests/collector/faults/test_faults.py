@@ -54,8 +54,8 @@ TRACE = """\
 
 @pytest.mark.parametrize(("value", "durables"), [(0, 1), (-5, 0)])
 def test_a_trace_tells_what_was_synced(value, durables):
-    found = durable.read(TRACE.format(value=value).splitlines())
-    assert (found.answers, found.durable) == (1, durables)
+    synced = durable.read(TRACE.format(value=value).splitlines())
+    assert (synced.answers, synced.durable) == (1, durables)
 
 
 def test_an_answer_before_the_end_of_the_sync_is_not_durable():

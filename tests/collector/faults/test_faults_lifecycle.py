@@ -46,10 +46,10 @@ def test_a_collector_that_is_wrong_is_found_out(tmp_path, kind):
 
 @pytest.fixture
 def model():
-    made = SurveyModel(survey("judged"), 1)
-    made.begin()
-    made.enter(Phase.OPEN)
-    return made
+    model = SurveyModel(survey("judged"), 1)
+    model.begin()
+    model.enter(Phase.OPEN)
+    return model
 
 
 def held(model, *symbols):

@@ -9,9 +9,9 @@ from support.postgres_server import PostgresServer
 @pytest.fixture
 def cluster():
     """A server of its own: it is stopped and started under the load."""
-    made = PostgresServer()
-    yield made
-    made.remove()
+    cluster = PostgresServer()
+    yield cluster
+    cluster.remove()
 
 
 def test_two_collectors_count_once_while_they_are_killed_and_the_database_goes_away(tmp_path, cluster):

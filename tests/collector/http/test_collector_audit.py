@@ -18,19 +18,19 @@ FIELDS = {"time", "level", "event", *AuditEntry.__dataclass_fields__}
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), log="false")
-    yield made
-    made.stop()
+    server = Server(tmp_path_factory.mktemp("collector"), log="false")
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")
 def survey(server):
-    made = server.publish(minimum=1, retention="raw", submit="ticket")
+    survey = server.publish(minimum=1, retention="raw", submit="ticket")
     with server.admin as client:
-        (ticket,) = client.post(f"/v1/versions/{made.version}/tickets", json={"count": 1}).json()["tickets"]
-    assert server.send(made, batch(made), **{"Fldp-Ticket": ticket}).status_code == 200
+        (ticket,) = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 1}).json()["tickets"]
+    assert server.send(survey, batch(survey), **{"Fldp-Ticket": ticket}).status_code == 200
     until(lambda: len(lines(server)) == 2)
-    return made
+    return survey
 
 
 def lines(server):
@@ -46,11 +46,11 @@ def who(server):
 @contextmanager
 def new_lines(server, count):
     """Give a list that has these lines at the end: a line is written when its answer has been sent."""
-    before, found = len(lines(server)), []
-    yield found
+    before, added = len(lines(server)), []
+    yield added
     until(lambda: len(lines(server)) >= before + count)
-    found += lines(server)[before:]
-    assert len(found) == count
+    added += lines(server)[before:]
+    assert len(added) == count
 
 
 def requests(survey):
@@ -83,9 +83,9 @@ def test_every_administrative_route_leaves_one_line(server, survey, who):
     asked = requests(survey)
     assert asked.keys() == AUDITED  # a new route of this kind needs a request here
     for action, ((method, path, body), expected) in asked.items():
-        with new_lines(server, 1) as found, server.client(server.token, **{"Idempotency-Key": key()}) as client:
+        with new_lines(server, 1) as added, server.client(server.token, **{"Idempotency-Key": key()}) as client:
             answer = client.request(method, path, **body)
-        (line,) = found
+        (line,) = added
         assert line.keys() == FIELDS
         assert (line["action"], line["by"], line["scope"], line["schema"]) == (action, who, "admin", 1)
         assert line["status"] == answer.status_code
@@ -94,14 +94,14 @@ def test_every_administrative_route_leaves_one_line(server, survey, who):
 
 
 def test_a_token_that_is_made_and_revoked_is_named_by_its_id(server, who):
-    with new_lines(server, 2) as found, server.admin as client:
-        made = server.make_token("read")
-        assert client.delete(f"/v1/tokens/{made['id']}").status_code == 204
-    assert {(line["action"], line["target"]) for line in found} == {
-        ("create_token", made["id"]),
-        ("revoke_token", made["id"]),
+    with new_lines(server, 2) as added, server.admin as client:
+        token = server.make_token("read")
+        assert client.delete(f"/v1/tokens/{token['id']}").status_code == 204
+    assert {(line["action"], line["target"]) for line in added} == {
+        ("create_token", token["id"]),
+        ("revoke_token", token["id"]),
     }
-    assert {line["by"] for line in found} == {who}
+    assert {line["by"] for line in added} == {who}
 
 
 def test_refused_requests_are_logged_with_who_tried(server, survey):
@@ -127,13 +127,13 @@ def test_refused_requests_are_logged_with_who_tried(server, survey):
 def test_no_secret_and_nothing_that_a_stranger_wrote(server, survey):
     hostile = "fldp_read_" + "B" * 43
     with new_lines(server, 5), server.admin as client:
-        made = server.make_token("send")
+        token = server.make_token("send")
         tickets = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 3}).json()["tickets"]
         client.delete(f"/v1/surveys/{hostile}?all=true")
         client.get(f"/v1/versions/{hostile}/export")
         client.delete(f"/v1/tokens/{hostile}")
     text = json.dumps(server.logged)
-    for secret in (server.token, made["token"], hostile, *tickets):
+    for secret in (server.token, token["token"], hostile, *tickets):
         assert secret not in text
 
 

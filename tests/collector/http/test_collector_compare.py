@@ -12,9 +12,9 @@ BEFORE, AFTER = [700, 200, 100, 0, 0], [300, 600, 100, 0, 0]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"))
+    yield server
+    assert server.stop() == 0
 
 
 def merge(server, survey, counts, day):
@@ -29,19 +29,19 @@ def merge(server, survey, counts, day):
 def test_every_number_is_that_of_the_formula():
     oracle = FHR(epsilon=1.0, domain_size=5)
     one, two = (oracle.estimate(simulate(oracle, counts, rng=seed)) for seed, counts in enumerate((BEFORE, AFTER)))
-    found, change = facts(one, two, 0.9), one.compare(two, people="population")
+    compared, change = facts(one, two, 0.9), one.compare(two, people="population")
     intervals, p_values = change.interval(0.9, simultaneous=True), change.adjusted_p_values
-    assert {row["value"] for row in found["rows"]} == set(range(5))
-    for row in found["rows"]:
+    assert {row["value"] for row in compared["rows"]} == set(range(5))
+    for row in compared["rows"]:
         value = row["value"]
         assert row["difference"] == pytest.approx(two.counts[value] / two.n - one.counts[value] / one.n)
         assert (row["low"], row["high"]) == pytest.approx(tuple(intervals[value]))
         assert row["p_value"] == pytest.approx(p_values[value])
         assert row["changed"] == (p_values[value] <= 0.1)
-    clear = [abs(change.z[row["value"]]) for row in found["rows"]]
+    clear = [abs(change.z[row["value"]]) for row in compared["rows"]]
     assert clear == sorted(clear, reverse=True)
-    assert found["changed"] == sum(row["changed"] for row in found["rows"])
-    assert facts(one, two, 0.9, top=2)["rows"] == found["rows"][:2]
+    assert compared["changed"] == sum(row["changed"] for row in compared["rows"])
+    assert facts(one, two, 0.9, top=2)["rows"] == compared["rows"][:2]
 
 
 @pytest.mark.parametrize("oracle", [FHR(epsilon=1.0, domain_size=9), GRR(epsilon=4.0, domain_size=9)], ids=repr)
@@ -53,10 +53,10 @@ def test_no_change_is_rarely_called_one(oracle):
     shares = [0.1, 0.22, 0.15, 0.12, 0.08, 0.2, 0.06, 0.0, 0.07]
     draw = np.random.default_rng(11)
 
-    def made(people):
+    def estimate_of(people):
         return oracle.estimate(simulate(oracle, draw.multinomial(people, shares), rng=int(draw.integers(1 << 60))))
 
-    false = sum(facts(made(1000), made(5000), 0.8)["changed"] > 0 for _ in range(400))
+    false = sum(facts(estimate_of(1000), estimate_of(5000), 0.8)["changed"] > 0 for _ in range(400))
     assert 30 < false <= 108
 
 
@@ -66,10 +66,10 @@ def test_two_windows_of_a_collector(server):
     asked = {"from": "2026-10-01", "to": "2026-10-03", "other_from": "2026-10-04", "other_to": "2026-10-05"}
     with server.admin as client:
         path = f"/v1/versions/{survey.version}/compare"
-        found = client.get(path, params=asked)
-        assert found.json() == facts(one, two, 0.95)
-        assert (found.json()["n"], found.json()["other_n"], found.json()["level"]) == (1000, 1000, 0.95)
-        assert {row["label"] for row in found.json()["rows"] if row["changed"]} == {"chrome", "firefox"}
+        reply = client.get(path, params=asked)
+        assert reply.json() == facts(one, two, 0.95)
+        assert (reply.json()["n"], reply.json()["other_n"], reply.json()["level"]) == (1000, 1000, 0.95)
+        assert {row["label"] for row in reply.json()["rows"] if row["changed"]} == {"chrome", "firefox"}
         top = client.get(path, params={**asked, "top": 1, "level": 0.5, "decoder": "paper"}).json()
         assert (len(top["rows"]), top["level"]) == (1, 0.5)
         for wrong in ({"other_from": "2026-10-03"}, {"to": "2026-09-01"}, {"other_to": "x"}, {"post": "clip"}):
@@ -102,14 +102,17 @@ def test_no_change_of_one_question_of_several_is_rarely_called_one():
     oracle = Sampled(epsilon=2.0, answers=[3, 3, 4], views=1)
     draw, same = np.random.default_rng(5), [0.6, 0.3, 0.1]
 
-    def made(people, shares):
+    def estimate_of(people, shares):
         seed = int(draw.integers(1 << 60))
         return oracle.estimate(oracle.privatize(records(people, shares, draw), rng=seed)).estimate(0)
 
-    false = sum(facts(made(300, same), made(900, same), 0.8)["changed"] > 0 for _ in range(300))
+    false = sum(facts(estimate_of(300, same), estimate_of(900, same), 0.8)["changed"] > 0 for _ in range(300))
     assert 20 < false <= 85
-    assert sum(facts(made(2000, same), made(2000, [0.3, 0.6, 0.1]), 0.95)["changed"] >= 2 for _ in range(20)) == 20
-    one = made(300, same)
+    assert (
+        sum(facts(estimate_of(2000, same), estimate_of(2000, [0.3, 0.6, 0.1]), 0.95)["changed"] >= 2 for _ in range(20))
+        == 20
+    )
+    one = estimate_of(300, same)
     assert one.compare(one).n == (one.tables.people[0],) * 2
 
 
@@ -126,11 +129,11 @@ def test_one_question_of_several_is_compared_by_its_name(server):
     windows = {"to": "2026-10-01", "other_from": "2026-10-02"}
     path = f"/v1/versions/{survey.version}/compare"
     with server.admin as client:
-        found = client.get(path, params={**windows, "question": "os"}).json()
-        assert found.pop("question") == "os"
-        assert found == facts(*(each.estimate("os") for each in tables), 0.95)
-        assert {row["label"] for row in found["rows"] if row["changed"]} == {"mac", "linux"}
-        assert found["n"] < 3000
+        reply = client.get(path, params={**windows, "question": "os"}).json()
+        assert reply.pop("question") == "os"
+        assert reply == facts(*(each.estimate("os") for each in tables), 0.95)
+        assert {row["label"] for row in reply["rows"] if row["changed"]} == {"mac", "linux"}
+        assert reply["n"] < 3000
         numbers = client.get(path, params={**windows, "question": "load"}).json()
         assert (numbers["values"], numbers["changed"]) == (4, 0)
         for wrong in ({}, {"question": "nothing"}):

@@ -27,16 +27,16 @@ OUTSIDE = SIZES[0] + 16 + 16  # of the smallest reply
 
 @pytest.fixture(params=STORES)
 def collector(tmp_path, request):
-    made = Collector(Settings(data=tmp_path, ohttp=True), opened(request.param, tmp_path))
-    yield made
-    made.stop()
+    collector = Collector(Settings(data=tmp_path, ohttp=True), opened(request.param, tmp_path))
+    yield collector
+    collector.stop()
 
 
 @pytest.fixture
 def on_sqlite(tmp_path):
-    made = Collector(Settings(data=tmp_path, ohttp=True), opened("sqlite", tmp_path))
-    yield made
-    made.stop()
+    collector = Collector(Settings(data=tmp_path, ohttp=True), opened("sqlite", tmp_path))
+    yield collector
+    collector.stop()
 
 
 class Sender:
@@ -210,7 +210,7 @@ def test_what_cannot_be_decrypted_is_refused_outside(on_sqlite, change, status):
 
 def test_noise_never_breaks_the_gateway(on_sqlite):
     """At full length: ``make soak PART=oblivious``."""
-    numbers, found = random.Random(5), Counter()
+    numbers, statuses = random.Random(5), Counter()
 
     async def story(sender):
         survey = await sender.publish()
@@ -219,11 +219,11 @@ def test_noise_never_breaks_the_gateway(on_sqlite):
         for _ in range(600):
             one = fuzzed(numbers, config, good)
             answer = await sender.client.post("/v1/ohttp", content=one.body, headers=OHTTP)
-            found[one.check(answer.status_code, answer.content)] += 1
-        assert sum(sender.collector.store.counts().values()) <= found[200]
+            statuses[one.check(answer.status_code, answer.content)] += 1
+        assert sum(sender.collector.store.counts().values()) <= statuses[200]
 
     play(on_sqlite, story)
-    assert {200, 400, 404} <= found.keys()
+    assert {200, 400, 404} <= statuses.keys()
 
 
 def test_without_the_setting_there_is_no_gateway(tmp_path):

@@ -39,14 +39,14 @@ FORMER = {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("collector")
-    made = Server(folder, lake=folder / "lake", fold_seconds=0.05)
-    survey = made.publish(minimum=1)
-    made.send(survey, batch(survey, 30))
-    with made.admin as client:
+    server = Server(folder, lake=folder / "lake", fold_seconds=0.05)
+    survey = server.publish(minimum=1)
+    server.send(survey, batch(survey, 30))
+    with server.admin as client:
         until(lambda: "\nfldp_reports_folded_total 30\n" in client.get("/metrics").text)
         client.get("/nowhere")
-    yield made
-    made.stop()
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +58,10 @@ def text(server):
 
 
 def test_every_family_has_help_type_and_series_and_is_known(text):
-    found = families(text)
-    assert found.keys() == FAMILIES.keys()
+    metrics = families(text)
+    assert metrics.keys() == FAMILIES.keys()
     for name, family in FAMILIES.items():
-        assert (found[name]["type"], found[name]["help"]) == (family.kind, family.about)
+        assert (metrics[name]["type"], metrics[name]["help"]) == (family.kind, family.about)
 
 
 def test_former_names_stay_with_their_types(text):

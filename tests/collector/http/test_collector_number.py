@@ -31,9 +31,9 @@ def test_the_dashboard_s_questions_have_answers(collector, goal):
                 f"{where}/merge", params={"day": day}, content=tally, headers={"Idempotency-Key": key()}
             )
             assert merged.status_code == 200, merged.content
-        found = await client.get(f"{where}/estimates", params={"anytime": "true"})
-        assert found.status_code == 200, found.content
-        assert found.json()["number"]["goal"] == goal
+        reply = await client.get(f"{where}/estimates", params={"anytime": "true"})
+        assert reply.status_code == 200, reply.content
+        assert reply.json()["number"]["goal"] == goal
         windows = {"to": "2026-10-01", "other_from": "2026-10-02", "anytime": "true"}
         assert (await client.get(f"{where}/compare", params=windows)).status_code == 200
 

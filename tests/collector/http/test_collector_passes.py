@@ -25,8 +25,8 @@ async def published(client, **collect):
     fields = specification(oracle=oracle, minimum=1, submit="pass", issuer_key=answer.json()["issuer_key"], **collect)
     survey = Survey.from_dict(fields)
     assert (await client.post("/v1/surveys", json=survey.canonical)).status_code == 201
-    made = await client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 2})
-    return survey, made.json()["tickets"]
+    reply = await client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 2})
+    return survey, reply.json()["tickets"]
 
 
 async def send(client, survey, text, body=None, name=None, what="reports"):

@@ -20,9 +20,9 @@ GOOD = {"domain_size": 9, "users": 1000, "epsilon": 1.0}
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), max_values=5000)
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), max_values=5000)
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.mark.parametrize(
@@ -237,12 +237,12 @@ def test_labels_with_mistakes_are_refused(server, labels, more):
 
 def test_what_is_too_large_is_refused_before_anything_is_made_of_it(server, monkeypatch):
     """Neither a matrix of distances nor the lists are made for a domain that is too large, nor lists that are."""
-    made = []
-    monkeypatch.setattr(Exponential, "shares", property(made.append))
+    surveys = []
+    monkeypatch.setattr(Exponential, "shares", property(surveys.append))
     assert "domain_size must be an integer from 2 to 512" in str(
         plan(domain_size=1 << 20, users=9, epsilon=1.0, distance="line").skipped["exponential"]
     )
-    assert not made
+    assert not surveys
     for size in (5001, 1 << 31, 10**400):
         assert "from 2 to 5000" in refused(server, GOOD | {"domain_size": size, "distance": "line"})
     assert "1 to 256" in refused(server, GOOD | {"domain_size": 5000, "sensitive": list(range(257))})

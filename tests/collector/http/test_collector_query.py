@@ -28,9 +28,9 @@ def mistakes(query, model=EstimatesQuery):
     return caught.value.mistakes.messages
 
 
-def misunderstood(check, *given):
+def misunderstood(check, *arguments):
     with pytest.raises(Problem) as caught:
-        check(*given)
+        check(*arguments)
     fields = caught.value.fields
     assert (fields["status"], fields["type"]) == (422, "urn:fldp:parameter")
     assert fields["detail"] == "; ".join(fields["mistakes"])
@@ -146,8 +146,8 @@ def test_a_new_token_has_one_set_of_rules_for_route_and_shell(collector, tmp_pat
     refused = []
     play(collector, story)
     assert len(refused) == count
-    given = [part for name in ("survey", "expires") if name in wrong for part in (f"--{name}", wrong[name])]
-    said = shell("token", "create", wrong["scope"], *given, "--data", tmp_path, code=2).stderr
+    options = [part for name in ("survey", "expires") if name in wrong for part in (f"--{name}", wrong[name])]
+    said = shell("token", "create", wrong["scope"], *options, "--data", tmp_path, code=2).stderr
     assert f"token: {'; '.join(refused)}" in said
 
 

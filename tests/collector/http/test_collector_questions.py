@@ -26,22 +26,22 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.fixture(scope="module")
 def survey(server):
-    made = server.publish(FIELDS)
+    survey = server.publish(FIELDS)
     rng = np.random.default_rng(1)
     rows = [
         {"os": system, "plan": "yes" if (system == "mac") == (rng.random() < 0.9) else "no", "rare": "no"}
         for system in rng.choice(["linux", "mac", "windows", ""], 2000)
     ]
-    reports = made.privatize(rows, rng=2)
-    assert server.send(made, wire.encode(reports, made.version)).json() == {"accepted": 2000}
-    return made
+    reports = survey.privatize(rows, rng=2)
+    assert server.send(survey, wire.encode(reports, survey.version)).json() == {"accepted": 2000}
+    return survey
 
 
 def get(server, survey, **query):
@@ -102,9 +102,9 @@ def test_windows_of_several_questions_are_not_compared(server, survey):
 
 def test_a_person_answers_through_a_client(server, survey):
     participant = Participant(MemoryStore())
-    made = participant.answer(survey, {"os": "mac", "plan": "yes", "rare": "no"}, origin=server.url)
-    assert not made.repeated
-    assert server.send(survey, made.report).json() == {"accepted": 1}
+    batch = participant.answer(survey, {"os": "mac", "plan": "yes", "rare": "no"}, origin=server.url)
+    assert not batch.repeated
+    assert server.send(survey, batch.report).json() == {"accepted": 1}
 
 
 def test_the_shell_shows_every_question(server, survey):

@@ -25,8 +25,8 @@ def test_two_looks_differ_by_a_step_at_least(collector):
 
     async def story(client):
         where = await publish(client, asked)
-        made = await client.post("/v1/tokens", json={"scope": "read"})
-        reader = {"Authorization": f"Bearer {made.json()['token']}"}
+        response = await client.post("/v1/tokens", json={"scope": "read"})
+        reader = {"Authorization": f"Bearer {response.json()['token']}"}
 
         async def send(day, n):
             time[0] = datetime(2026, 11, day, 12, tzinfo=UTC)

@@ -29,9 +29,9 @@ from support.collector_store import STORES, opened, stored_in, until
 @pytest.fixture(scope="module", params=STORES)
 def server(request, tmp_path_factory):
     limits = {"max_body": 100_000, "max_reports": 5000}
-    made = Server(tmp_path_factory.mktemp("collector"), fold_seconds=0.2, **limits, **stored_in(request.param))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), fold_seconds=0.2, **limits, **stored_in(request.param))
+    yield server
+    assert server.stop() == 0
 
 
 def test_concurrent_duplicates_count_once_and_all_get_the_same_answer(server):
@@ -129,26 +129,26 @@ def test_limits_of_size(server):
 def raw(server, *pieces, pause=0.0):
     """Send bytes as they are; return all that comes back before the server closes the connection."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
-        found = b""
+        received = b""
         try:
             for piece in pieces:
                 connection.sendall(piece)
                 time.sleep(pause)
             while part := connection.recv(65536):
-                found += part
-                if b"\r\n\r\n" in found and b"slow" in found:
+                received += part
+                if b"\r\n\r\n" in received and b"slow" in received:
                     break
         except ConnectionError:
             pass
-    return found
+    return received
 
 
 @pytest.fixture
 def hasty(tmp_path):
     """A collector that does not wait for long: too hasty for whoever is to be served on a busy machine."""
-    made = Server(tmp_path, idle_seconds=1, body_seconds=3, header_seconds=2)
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, idle_seconds=1, body_seconds=3, header_seconds=2)
+    yield server
+    assert server.stop() == 0
 
 
 def test_slow_bodies_and_headers_are_cut_off(hasty):
@@ -199,21 +199,21 @@ def test_an_empty_batch_spends_no_ticket(server):
 def test_tickets(server):
     survey = server.publish(name="tickets", submit="ticket")
     with server.admin as client:
-        made = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 3}).json()["tickets"]
+        tickets = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 3}).json()["tickets"]
         for bad in ({"count": 0}, {"count": 100_001}, {"count": True}, {"count": "1"}, {}, {"count": 1, "x": 1}, []):
             assert client.post(f"/v1/versions/{survey.version}/tickets", json=bad).status_code == 422
     name, body = key(), batch(survey)
     assert server.send(survey).status_code == 401
     assert server.send(survey, **{"Fldp-Ticket": "fldp_ticket_" + "A" * 43}).status_code == 401
     assert server.send(survey, Authorization=f"Bearer {server.token}").status_code == 401
-    assert server.send(survey, batch(survey, 2), **{"Fldp-Ticket": made[0]}).status_code == 413
+    assert server.send(survey, batch(survey, 2), **{"Fldp-Ticket": tickets[0]}).status_code == 413
     for _ in range(2):
-        assert server.send(survey, body, name, **{"Fldp-Ticket": made[0]}).json() == {"accepted": 1}
-    spent = server.send(survey, **{"Fldp-Ticket": made[0]})
+        assert server.send(survey, body, name, **{"Fldp-Ticket": tickets[0]}).json() == {"accepted": 1}
+    spent = server.send(survey, **{"Fldp-Ticket": tickets[0]})
     assert (spent.status_code, spent.json()["type"]) == (403, "urn:fldp:ticket-spent")
-    assert server.send(survey, **{"Fldp-Ticket": made[1]}).json() == {"accepted": 1}
+    assert server.send(survey, **{"Fldp-Ticket": tickets[1]}).json() == {"accepted": 1}
     other = server.publish(name="tickets-of-others", submit="ticket")
-    assert server.send(other, **{"Fldp-Ticket": made[2]}).status_code == 401
+    assert server.send(other, **{"Fldp-Ticket": tickets[2]}).status_code == 401
     assert server.counts()[survey.version] == 2
 
 
@@ -234,8 +234,8 @@ def test_estimates_are_those_of_the_reports(server, retention):
         paper = client.get(
             f"{where}/estimates", params={"decoder": "paper", "post": "norm-sub", "top": 2, "level": 0.9}
         )
-        made = postprocess(survey.estimate(reports, decoder="paper"), "norm-sub")
-        assert paper.json() == {"withdrawn": 0, **json.loads(tables.as_json(made, 0.9, 2))}
+        repaired = postprocess(survey.estimate(reports, decoder="paper"), "norm-sub")
+        assert paper.json() == {"withdrawn": 0, **json.loads(tables.as_json(repaired, 0.9, 2))}
         table = client.get(f"{where}/estimates", headers={"Accept": "text/csv"})
         assert table.text == tables.as_csv(expected, 0.95, None)
         assert table.headers["content-type"].startswith("text/csv")
@@ -261,8 +261,8 @@ def test_an_entity_tag_changes_when_the_answer_does(server):
         for path in ("estimates", "estimates?top=2", "estimates?format=csv", "tally"):
             tag = client.get(f"{where}/{path}").headers["etag"]
             time.sleep(0.6)  # folding changes nothing
-            for given in (tag, f'"x", {tag}', f"W/{tag}", "*"):
-                same = client.get(f"{where}/{path}", headers={"If-None-Match": given})
+            for condition in (tag, f'"x", {tag}', f"W/{tag}", "*"):
+                same = client.get(f"{where}/{path}", headers={"If-None-Match": condition})
                 assert (same.status_code, same.headers["etag"], same.content) == (304, tag, b"")
             server.send(survey)
             changed = client.get(f"{where}/{path}", headers={"If-None-Match": tag})
@@ -304,8 +304,8 @@ def test_tallies_of_other_collectors_are_merged_once(server):
         assert again.status_code == 409
         assert client.post(f"{where}/merge", content=body, params=past, headers={"Idempotency-Key": key()}).is_success
         server.send(survey, batch(survey, 20))
-        found = wire.decode_tally(client.get(f"{where}/tally").content, survey.oracle)
-        assert found.n == 80
+        tally = wire.decode_tally(client.get(f"{where}/tally").content, survey.oracle)
+        assert tally.n == 80
         early = client.get(f"{where}/tally", params={"to": "2020-01-01"})
         assert wire.decode_tally(early.content, survey.oracle) == other
         for bad in ({"day": "2999-01-01"}, {"day": "x"}):
@@ -325,10 +325,10 @@ def test_too_much_at_the_same_time_is_refused_and_can_be_sent_again(tmp_path):
         survey = server.publish()
         bodies = [(key(), batch(survey, 2000)) for _ in range(40)]
 
-        def send(made):
+        def send(published):
             with server.client() as client:
                 for _ in range(5000):
-                    answer = server.send(survey, made[1], made[0], client)
+                    answer = server.send(survey, published[1], published[0], client)
                     if answer.status_code == 200:
                         return answer.json()["accepted"], refused
                     assert answer.status_code in (429, 503), answer.text

@@ -30,9 +30,9 @@ SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for
 @pytest.fixture(scope="module", params=STORES)
 def server(request, tmp_path_factory):
     settings = {"trusted_proxies": "127.0.0.0/8", "ohttp": "true", **stored_in(request.param)}
-    made = Server(tmp_path_factory.mktemp("collector"), **settings)
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), **settings)
+    yield server
+    assert server.stop() == 0
 
 
 AMONG = {("POST", "/v1/versions/{id}/estimates"), ("POST", "/v1/versions/{id}/compare")}
@@ -45,13 +45,13 @@ STRINGS = {
 }
 
 
-def filled(server, made):
-    server.send(made, batch(made, 5), Authorization=f"Bearer {server.token}")
-    tally = wire.encode_tally(made.oracle.tally(made.privatize([made.label(0)])), made.version)
+def filled(server, survey):
+    server.send(survey, batch(survey, 5), Authorization=f"Bearer {server.token}")
+    tally = wire.encode_tally(survey.oracle.tally(survey.privatize([survey.label(0)])), survey.version)
     with server.client(server.token, **{"Idempotency-Key": key()}) as client:
-        merged = client.post(f"/v1/versions/{made.version}/merge", params={"day": "2026-10-01"}, content=tally)
+        merged = client.post(f"/v1/versions/{survey.version}/merge", params={"day": "2026-10-01"}, content=tally)
     assert merged.status_code == 200
-    return made
+    return survey
 
 
 @pytest.fixture(scope="module")
@@ -261,7 +261,7 @@ def described_answers(server, chosen, prepare):
     schema.config.update(base_url=server.url)
     checks = [check for check in schemathesis.checks.CHECKS.get_all() if check.__name__ in CHECKED]
     assert len(checks) == len(CHECKED)
-    found = []
+    statuses = []
     for result in schema.get_all_operations():
         operation = result.ok()
         # Their bodies are encrypted or blinded: see the tests of the gateway and of passes.
@@ -272,13 +272,13 @@ def described_answers(server, chosen, prepare):
                   suppress_health_check=list(HealthCheck))  # fmt: skip
         @given(case=operation.as_strategy())
         def sent(case):
-            if len(found) % 2:
+            if len(statuses) % 2:
                 prepare(case)
             case.headers = {**(case.headers or {}), "Authorization": f"Bearer {server.token}"}
-            found.append(case.call_and_validate(checks=checks).status_code)
+            statuses.append(case.call_and_validate(checks=checks).status_code)
 
         sent()
-    return found
+    return statuses
 
 
 def ends_something(operation):
@@ -294,8 +294,8 @@ def test_the_document_tells_the_truth(server, survey):
             among = (case.method.upper(), case.operation.path) in AMONG
             case.path_parameters["id"] = (server.words if among else survey).version
 
-    found = described_answers(server, lambda operation: not ends_something(operation), prepare)
-    assert len(found) > 100
+    statuses = described_answers(server, lambda operation: not ends_something(operation), prepare)
+    assert len(statuses) > 100
     assert server.counts()[survey.version] == before
 
 
@@ -307,18 +307,18 @@ def test_the_document_tells_the_truth_of_what_ends_something(tmp_path):
         server.send(kept, batch(kept, 3))
 
         def prepare(case):
-            given = case.path_parameters
-            if "name" in given:
-                made = server.publish(name="doomed")
-                server.send(made)
-                given["name"] = "doomed"
+            parameters = case.path_parameters
+            if "name" in parameters:
+                survey = server.publish(name="doomed")
+                server.send(survey)
+                parameters["name"] = "doomed"
                 case.query = {name: value for name, value in (case.query or {}).items() if name != "version"}
-                case.query |= {"all": "true"} if case.method.upper() == "DELETE" else {"version": made.version}
+                case.query |= {"all": "true"} if case.method.upper() == "DELETE" else {"version": survey.version}
             else:
-                given["id"] = server.make_token("read")["id"]
+                parameters["id"] = server.make_token("read")["id"]
 
-        found = described_answers(server, ends_something, prepare)
-        assert {200, 204, 404, 422} <= set(found)
+        statuses = described_answers(server, ends_something, prepare)
+        assert {200, 204, 404, 422} <= set(statuses)
         assert server.counts()[kept.version] == 3
         assert server.fsck().returncode == 0
         assert not [line for line in server.logged if line["level"] == "error"]

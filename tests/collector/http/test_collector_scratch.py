@@ -57,9 +57,9 @@ def test_large_answers_need_no_working_folder(tmp_path):
     collector = Elsewhere(tmp_path, cwd="/proc", database=server().database())
     try:
         paths, _ = filled(collector)
-        found = answers(collector, paths)
-        assert [answer.status_code for answer in found] == [200] * 3
-        assert all(len(answer.content) > 1 << 18 for answer in found[:2])
+        replies = answers(collector, paths)
+        assert [answer.status_code for answer in replies] == [200] * 3
+        assert all(len(answer.content) > 1 << 18 for answer in replies[:2])
         assert collector.stop() == 0
     finally:
         collector.stop(signal.SIGKILL)
@@ -85,7 +85,9 @@ def test_scratch_files_are_never_in_the_working_folder(tmp_path, monkeypatch):
 def disk(kind, folder):
     """Give a disk that can be filled, of a kind if that can be had here."""
     with disks(folder) as kinds:
-        yield next(made for made in (*kinds[::-1], *kinds) if isinstance(made, kind) or made is kinds[0])
+        yield next(
+            fallback for fallback in (*kinds[::-1], *kinds) if isinstance(fallback, kind) or fallback is kinds[0]
+        )
 
 
 @pytest.mark.parametrize("kind", [SmallDisk, SmallFiles])

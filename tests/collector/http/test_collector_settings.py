@@ -30,8 +30,8 @@ def test_flags_come_before_the_environment_and_that_before_the_file(tmp_path):
     file = tmp_path / "collector.toml"
     file.write_text('port = 1\nhost = "file"\nrate = 1\nlog_senders = true\n')
     environment = {"FLDP_PORT": "2", "FLDP_HOST": "environment", "FLDP_CONFIG": str(file), "FLDP_ELSE": "x"}
-    found = Settings.load({"port": "3", "host": None}, environment)
-    assert (found.port, found.host, found.rate, found.log_senders) == (3, "environment", 1.0, True)
+    settings = Settings.load({"port": "3", "host": None}, environment)
+    assert (settings.port, settings.host, settings.rate, settings.log_senders) == (3, "environment", 1.0, True)
     assert Settings.load({}, {}) == Settings()
     assert Settings.load({}, {}, file).port == 1
 
@@ -94,16 +94,16 @@ def test_neither_import_nor_help_loads_the_server(tmp_path):
 def test_tokens_on_the_folder_itself_and_at_once(tmp_path):
     server = Server(tmp_path)
     try:
-        made = fldp("token", "create", "read", "--data", tmp_path, "--survey", "browser").stdout.strip()
+        token = fldp("token", "create", "read", "--data", tmp_path, "--survey", "browser").stdout.strip()
         survey = server.publish(minimum=1)
         server.send(survey, batch(survey, 3))
-        with server.client(made) as client:
+        with server.client(token) as client:
             assert client.get(f"/v1/versions/{survey.version}/estimates").json()["n"] == 3
         listed = json.loads(fldp("token", "list", "--data", tmp_path, "--json").stdout)
         assert [(row["scope"], row["survey"]) for row in listed] == [("admin", None), ("read", "browser")]
-        assert made not in fldp("token", "list", "--data", tmp_path).stdout
+        assert token not in fldp("token", "list", "--data", tmp_path).stdout
         fldp("token", "revoke", listed[1]["id"], "--data", tmp_path)
-        with server.client(made) as client:
+        with server.client(token) as client:
             assert client.get(f"/v1/versions/{survey.version}/estimates").status_code == 401
         assert "survey browser" in fldp("fsck", "--data", tmp_path).stdout
     finally:
@@ -136,12 +136,12 @@ def test_fsck_exits_with_1_on_a_difference(tmp_path):
 def structure(connection):
     """The columns of all tables, in any order, and what else there is; migrations add columns at the end."""
     entries = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql NOT LIKE '%sqlite_sequence%'")
-    found = {}
+    settings = {}
     for kind, name, sql in entries.fetchall():
         columns = connection.execute("SELECT * FROM pragma_table_xinfo(?)", (name,)).fetchall()
         text = re.sub(r"\s+", " ", sql.partition("(")[0] + sql.rpartition(")")[2] if kind == "table" else sql)
-        found[name] = kind, text, sorted(map(repr, (column[1:] for column in columns)))
-    return found
+        settings[name] = kind, text, sorted(map(repr, (column[1:] for column in columns)))
+    return settings
 
 
 def test_the_document_holds_the_schema_and_every_setting(tmp_path):

@@ -50,8 +50,8 @@ class Ways:
         monkeypatch.setattr(ShortWay, "head", seen)
 
     def taken(self):
-        found, self.short, self.long = (self.short, self.long), 0, 0
-        return found
+        counted, self.short, self.long = (self.short, self.long), 0, 0
+        return counted
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_a_survey_that_was_closed_or_deleted_behind_the_back_takes_nothing(colle
 
 @pytest.mark.parametrize("setting", [{"rate": 1000.0}, {"log_senders": True}])
 def test_what_looks_at_each_request_closes_the_short_way(tmp_path, ways, setting):
-    made = Collector(Settings(data=tmp_path, **setting), SqliteStore(tmp_path / "fldp.db"))
+    collector = Collector(Settings(data=tmp_path, **setting), SqliteStore(tmp_path / "fldp.db"))
 
     async def story(client):
         survey = await published(client, ways)
@@ -247,9 +247,9 @@ def test_what_looks_at_each_request_closes_the_short_way(tmp_path, ways, setting
         assert ways.taken() == (0, 1)
 
     try:
-        play(made, story)
+        play(collector, story)
     finally:
-        made.stop()
+        collector.stop()
 
 
 def test_a_body_in_pieces_is_read_to_its_end(collector, ways):
@@ -271,29 +271,29 @@ def test_a_body_in_pieces_is_read_to_its_end(collector, ways):
 
 
 def test_too_many_at_a_time_are_refused_and_counted_nowhere(tmp_path, ways):
-    made = Collector(Settings(data=tmp_path, max_in_flight=3), SqliteStore(tmp_path / "fldp.db"))
+    collector = Collector(Settings(data=tmp_path, max_in_flight=3), SqliteStore(tmp_path / "fldp.db"))
 
     async def story(client):
         survey = await published(client, ways)
-        commit = made.store.commit
+        commit = collector.store.commit
 
         def slowly(submissions, day):
             time.sleep(0.2)
             return commit(submissions, day)
 
-        made.store.commit = slowly
+        collector.store.commit = slowly
         answers = await asyncio.gather(*(send(client, survey) for _ in range(30)))
         codes = [answer.status_code for answer in answers]
         assert set(codes) == {200, 503}
         assert {answer.headers["retry-after"] for answer in answers if answer.status_code == 503} == {"1"}
-        assert rows(made.store, "SELECT sum(n) FROM segments") == [(codes.count(200),)]
-        assert made.load.in_flight == 0
+        assert rows(collector.store, "SELECT sum(n) FROM segments") == [(codes.count(200),)]
+        assert collector.load.in_flight == 0
         assert (await send(client, survey)).status_code == 200
 
     try:
-        play(made, story)
+        play(collector, story)
     finally:
-        made.stop()
+        collector.stop()
 
 
 def scope_of(survey, body):
@@ -303,11 +303,11 @@ def scope_of(survey, body):
     return {"type": "http", "method": "POST", "path": path, "query_string": b"", "scheme": "http", "headers": raw}
 
 
-def ask(made, survey, pieces, then=None):
+def ask(collector, survey, pieces, then=None):
     """Send pieces of a body to the application itself; return the status of its answer."""
 
     async def run():
-        await made.surveys.get(survey.version)
+        await collector.surveys.get(survey.version)
         statuses, waiting = [], list(pieces)
 
         async def receive():
@@ -318,7 +318,7 @@ def ask(made, survey, pieces, then=None):
         async def send(message):
             statuses.extend([message["status"]] if "status" in message else [])
 
-        task = asyncio.ensure_future(create_app(made)(scope_of(survey, batch(survey)), receive, send))
+        task = asyncio.ensure_future(create_app(collector)(scope_of(survey, batch(survey)), receive, send))
         if then is not None:
             await then(task)
         await task
@@ -329,62 +329,67 @@ def ask(made, survey, pieces, then=None):
 
 def slow_collector(tmp_path, **settings):
     tmp_path.mkdir(exist_ok=True)
-    made = Collector(Settings(data=tmp_path, **settings), SqliteStore(tmp_path / "fldp.db"))
+    collector = Collector(Settings(data=tmp_path, **settings), SqliteStore(tmp_path / "fldp.db"))
     survey = Survey.from_dict(specification(minimum=1))
-    made.store.publish(StoredSurvey.new(survey, made.now))
-    return made, survey
+    collector.store.publish(StoredSurvey.new(survey, collector.now))
+    return collector, survey
 
 
 @pytest.mark.parametrize("pieces", [[], [{"type": "http.request", "body": b"FLDP", "more_body": True}]])
 def test_a_body_that_does_not_come_is_waited_for_no_longer_than_ever(tmp_path, ways, pieces):
-    made, survey = slow_collector(tmp_path, idle_seconds=1.5)
+    collector, survey = slow_collector(tmp_path, idle_seconds=1.5)
     seen = []
 
     async def watch(task):
         while not task.done():
-            seen.append(made.load.slow.used)
+            seen.append(collector.load.slow.used)
             await asyncio.sleep(0.05)
 
     try:
-        assert ask(made, survey, pieces, watch) == [408]
+        assert ask(collector, survey, pieces, watch) == [408]
     finally:
-        made.stop()
+        collector.stop()
     assert max(seen) == 1  # it had a place among the slow clients
-    assert (made.load.slow.used, made.load.buffered.used, made.load.in_flight, made.open) == (0, 0, 0, 0)
+    assert (collector.load.slow.used, collector.load.buffered.used, collector.load.in_flight, collector.open) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 def test_a_slow_client_without_a_place_is_cut_off(tmp_path):
-    made, survey = slow_collector(tmp_path, max_slow=1, idle_seconds=600)
-    made.load.slow.take(1)
+    collector, survey = slow_collector(tmp_path, max_slow=1, idle_seconds=600)
+    collector.load.slow.take(1)
     try:
-        assert ask(made, survey, []) == [408]
+        assert ask(collector, survey, []) == [408]
     finally:
-        made.stop()
-    assert made.load.slow.used == 1
+        collector.stop()
+    assert collector.load.slow.used == 1
 
 
 def test_a_client_that_hangs_up_is_no_mistake(tmp_path):
-    made, survey = slow_collector(tmp_path)
+    collector, survey = slow_collector(tmp_path)
     try:
-        assert ask(made, survey, [{"type": "http.disconnect"}]) == [400]
+        assert ask(collector, survey, [{"type": "http.disconnect"}]) == [400]
     finally:
-        made.stop()
-    assert rows(made.store, "SELECT count(*) FROM keys") == [(0,)]
+        collector.stop()
+    assert rows(collector.store, "SELECT count(*) FROM keys") == [(0,)]
 
 
 def test_who_waits_when_the_collector_stops_is_told_to_come_again(tmp_path):
-    made, survey = slow_collector(tmp_path)
+    collector, survey = slow_collector(tmp_path)
 
     async def stop(task):
-        while not made.requests:
+        while not collector.requests:
             await asyncio.sleep(0.01)
-        made.stopping = True
+        collector.stopping = True
         task.cancel()
 
     try:
-        assert ask(made, survey, [], stop) == [503]
+        assert ask(collector, survey, [], stop) == [503]
     finally:
-        made.stop()
+        collector.stop()
 
 
 def test_a_store_that_fails_is_answered_503_and_the_next_report_is_counted(collector, ways, monkeypatch):
@@ -404,15 +409,15 @@ def test_a_store_that_fails_is_answered_503_and_the_next_report_is_counted(colle
 def test_a_request_is_logged_and_sampled(tmp_path, capfd):
     """A line each, or one of so many that went well; what was refused always has one."""
     for every, good in ((1, 6), (3, 2)):
-        made, survey = slow_collector(tmp_path / str(every))
+        collector, survey = slow_collector(tmp_path / str(every))
         logs.configure(True, every=every)
         try:
             for _ in range(6):
                 body = {"type": "http.request", "body": batch(survey), "more_body": False}
-                assert ask(made, survey, [body]) == [200]
-            assert ask(made, survey, [{"type": "http.disconnect"}]) == [400]
+                assert ask(collector, survey, [body]) == [200]
+            assert ask(collector, survey, [{"type": "http.disconnect"}]) == [400]
         finally:
-            made.stop()
+            collector.stop()
             logs.log.handlers.clear()
         lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
         requests = [line for line in lines if line["event"] == "request"]
@@ -424,17 +429,17 @@ def test_a_request_is_logged_and_sampled(tmp_path, capfd):
 
 def test_who_is_refused_waits_a_moment_and_only_so_many_do(tmp_path, monkeypatch):
     """Who tries again at once must not keep the collector busy with refusing, nor hold more than there may be."""
-    made, survey = slow_collector(tmp_path, max_in_flight=2)
+    collector, survey = slow_collector(tmp_path, max_in_flight=2)
     monkeypatch.setattr(load, "PAUSE", 3600)
-    made.load.in_flight = 2
+    collector.load.in_flight = 2
     statuses = []
 
     async def send(message):
         statuses.extend([message["status"]] if "status" in message else [])
 
     async def story():
-        await made.surveys.get(survey.version)
-        app, body = create_app(made), batch(survey)
+        await collector.surveys.get(survey.version)
+        app, body = create_app(collector), batch(survey)
         asked = [asyncio.ensure_future(app(scope_of(survey, body), giving({}, None), send)) for _ in range(3)]
         done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
         assert (len(done), len(waiting), statuses) == (1, 2, [503])
@@ -445,4 +450,4 @@ def test_who_is_refused_waits_a_moment_and_only_so_many_do(tmp_path, monkeypatch
     try:
         asyncio.run(story())
     finally:
-        made.stop()
+        collector.stop()

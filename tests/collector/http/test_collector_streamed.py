@@ -13,8 +13,8 @@ from fldp.collector.http.streamed import PIECE, FileAnswer
 class Direct:
     """As much of a collector as an answer needs: its threads."""
 
-    async def quick(self, function, *given):
-        return function(*given)
+    async def quick(self, function, *arguments):
+        return function(*arguments)
 
 
 async def never():

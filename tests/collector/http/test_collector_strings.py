@@ -48,9 +48,9 @@ def fields(name, oracle, **collect):
 
 @pytest.fixture(scope="module", params=STORES)
 def server(request, tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), **stored_in(request.param))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), **stored_in(request.param))
+    yield server
+    assert server.stop() == 0
 
 
 @pytest.fixture(scope="module", params=sorted(SIZES))
@@ -72,13 +72,13 @@ def test_estimates_are_those_of_the_library(server, asked):
     path, body = f"/v1/versions/{survey.version}/estimates", {"candidates": [*WORDS, "nobody's"]}
     expected = survey.estimate(survey.oracle.tally(reports) + earlier, **body)
     with server.admin as client:
-        found = client.post(path, json=body)
-        assert "etag" not in found.headers
-        rows = found.json()["rows"]
+        reply = client.post(path, json=body)
+        assert "etag" not in reply.headers
+        rows = reply.json()["rows"]
         assert [row["label"] for row in rows] == body["candidates"]
         assert [row["count"] for row in rows] == pytest.approx(expected.counts.tolist())
         assert [row["stderr"] for row in rows] == pytest.approx(expected.stderr.tolist())
-        assert found.json()["rest"] == pytest.approx({"count": expected.rest.count, "stderr": expected.rest.stderr})
+        assert reply.json()["rest"] == pytest.approx({"count": expected.rest.count, "stderr": expected.rest.stderr})
         today = client.post(path, json=body, params={"from": "2026-10-02"}).json()
         assert today["n"] == 300
         top = client.post(path, json=body, params={"top": 1, "post": "norm-sub", "level": 0.5}).json()
@@ -93,11 +93,11 @@ def test_two_windows_are_compared_over_candidates(server, asked):
     body = {"candidates": WORDS}
     expected = facts(survey.estimate(earlier, **body), survey.estimate(survey.oracle.tally(reports), **body), 0.95)
     with server.admin as client:
-        found = client.post(
+        reply = client.post(
             f"/v1/versions/{survey.version}/compare", json=body, params={"to": EARLIER, "other_from": "2026-10-02"}
         ).json()
-    assert found == expected
-    assert (found["n"], found["other_n"], found["people"]) == (80, 300, "population")
+    assert reply == expected
+    assert (reply["n"], reply["other_n"], reply["people"]) == (80, 300, "population")
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
@@ -113,7 +113,10 @@ def test_what_is_no_list_of_candidates_is_refused(server, asked):
                 client.post(f"/v1/versions/{listed.version}/{route}", params=window, json={"candidates": ["a", "b"]}),
                 *(client.post(path, params=window, content=body, headers=JSON) for body in (b"[", HALF)),
                 *(client.post(path, params=window, json=body) for body in ([], {}, {"candidates": "a"})),
-                *(client.post(path, params=window, json={"candidates": found}) for found in ([], [1], ["a", "a"])),
+                *(
+                    client.post(path, params=window, json={"candidates": candidates})
+                    for candidates in ([], [1], ["a", "a"])
+                ),
                 *(client.post(path, params=window, json={"candidates": [text]}) for text in ("", "x" * 1025)),
                 client.post(path, params=window, json={"candidates": ["a"], "more": 1}),
             ]
@@ -146,11 +149,11 @@ def test_reports_that_the_oracle_cannot_produce_are_refused(server, asked):
 def test_raw_reports_come_out_as_they_went_in(server, asked):
     survey, reports, _ = asked
     with server.admin as client:
-        found = client.get(f"/v1/versions/{survey.version}/export")
+        reply = client.get(f"/v1/versions/{survey.version}/export")
     if survey.collect["retention"] == "tally":
-        assert found.status_code == 409
+        assert reply.status_code == 409
         return
-    _, version, parts = parquet.read(io.BytesIO(found.content), survey.oracle)
+    _, version, parts = parquet.read(io.BytesIO(reply.content), survey.oracle)
     assert survey.oracle.tally(Reports.concatenate(list(parts))) == survey.oracle.tally(reports)
     assert version == survey.version
 
@@ -160,9 +163,9 @@ def test_raw_reports_come_out_as_they_went_in(server, asked):
 def test_the_client_and_the_shell_ask_for_candidates(server, asked, tmp_path):
     survey, reports, _ = asked
     with Client(server.url, server.token) as client:
-        found = client.estimates(survey, candidates=WORDS, since="2026-10-02")
+        estimates = client.estimates(survey, candidates=WORDS, since="2026-10-02")
         expected = survey.estimate(reports, candidates=WORDS)
-        assert [row["count"] for row in found["rows"]] == pytest.approx(expected.counts.tolist())
+        assert [row["count"] for row in estimates["rows"]] == pytest.approx(expected.counts.tolist())
         client.save_estimates(survey, tmp_path / "saved.csv", candidates=iter(WORDS))
         assert "firefox" in (tmp_path / "saved.csv").read_text()
         with pytest.raises(CollectorError, match="POST the candidates"):
@@ -174,8 +177,8 @@ def test_the_client_and_the_shell_ask_for_candidates(server, asked, tmp_path):
     path.write_text("firefox\n🦊\nnobody's\n")
     said, _ = shell("estimates", survey.name, "--to", server.url, "--candidates", path, token=server.token)
     assert "The 3 largest of the candidates' estimates" in said
-    given = ("--candidates", path, "--json")
-    rows = json.loads(shell("estimates", survey.name, "--to", server.url, *given, token=server.token)[0])["rows"]
+    options = ("--candidates", path, "--json")
+    rows = json.loads(shell("estimates", survey.name, "--to", server.url, *options, token=server.token)[0])["rows"]
     assert [row["label"] for row in rows] == ["firefox", "🦊", "nobody's"]
 
 
@@ -216,7 +219,7 @@ def test_many_small_segments_of_a_large_sketch_add_to_one_state():
     oracle = CMS(4.0)
     reports = oracle.privatize([f"word {k}" for k in range(200)], rng=3)
     rows = [packed([reports[k : k + 1]])[0] for k in range(len(reports))]
-    found = total(oracle, rows)
-    assert found == oracle.tally(reports)
+    summed = total(oracle, rows)
+    assert summed == oracle.tally(reports)
     assert total(oracle, []) == Tally.empty(oracle)
-    assert np.array_equal(found.state.sum(axis=0)[:1], [200])
+    assert np.array_equal(summed.state.sum(axis=0)[:1], [200])

@@ -133,8 +133,8 @@ def test_tokens_and_tickets(collector):
         assert await post(client, survey, "withdrawals", body, name) == (200, {"withdrawn": 1})
 
         survey = await publish(client, "ticket", submit="ticket")
-        made = await client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 2})
-        first, second = made.json()["tickets"]
+        reply = await client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 2})
+        first, second = reply.json()["tickets"]
         name, body = key(), batch(survey)
         await post(client, survey, "reports", body, name, **{"Fldp-Ticket": first})
         status, problem = await post(client, survey, "withdrawals", body, key())  # of a key that nobody knows

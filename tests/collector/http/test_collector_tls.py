@@ -146,7 +146,7 @@ def scope(peer, *forwarded, name=b"x-forwarded-for", hosts=(b"127.0.0.1",)):
 
 
 @pytest.mark.parametrize(
-    ("made", "found"),
+    ("connection", "expected"),
     [
         (scope("10.0.0.1"), "10.0.0.1"),
         (scope("10.0.0.1", b"6.6.6.6, 192.0.2.7, 10.0.0.9"), "192.0.2.7"),
@@ -159,14 +159,14 @@ def scope(peer, *forwarded, name=b"x-forwarded-for", hosts=(b"127.0.0.1",)):
     ],
     ids=range(8),
 )
-def test_the_sender_is_the_nearest_that_is_no_trusted_proxy(made, found):
-    assert str(sender(made, networks("10.0.0.0/8"))) == found
+def test_the_sender_is_the_nearest_that_is_no_trusted_proxy(connection, expected):
+    assert str(sender(connection, networks("10.0.0.0/8"))) == expected
 
 
 def test_the_scheme_is_what_a_trusted_proxy_says():
     trusted = networks("10.0.0.0/8")
-    for value, found in ((b"https", "https"), (b"https, http", "http"), (b"javascript", "http"), (b"", "http")):
-        assert scheme(scope("10.0.0.1", value, name=b"x-forwarded-proto"), trusted) == found
+    for value, expected in ((b"https", "https"), (b"https, http", "http"), (b"javascript", "http"), (b"", "http")):
+        assert scheme(scope("10.0.0.1", value, name=b"x-forwarded-proto"), trusted) == expected
         assert scheme(scope("192.0.2.8", value, name=b"x-forwarded-proto"), trusted) == "http"
 
 

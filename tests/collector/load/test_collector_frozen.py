@@ -41,18 +41,18 @@ def url():
 @pytest.fixture
 def stores(url):
     """Two collectors' stores on one database."""
-    made = [PostgresStore(Database(url)) for _ in range(2)]
-    yield made
-    for store in made:
+    stores = [PostgresStore(Database(url)) for _ in range(2)]
+    yield stores
+    for store in stores:
         store.close()
 
 
 @pytest.fixture
 def own():
     """A server of its own, that may be frozen."""
-    made = PostgresServer()
-    yield made
-    made.remove()
+    cluster = PostgresServer()
+    yield cluster
+    cluster.remove()
 
 
 # ------------------------------------------------------------------------------------------- locks that are held
@@ -83,7 +83,7 @@ def test_what_another_one_holds_fails_alone(stores, url, what):
     """The group is decided in parts: bystanders are counted while the lock is held, and the others when it is not."""
     survey, number = publish(stores[0], submit="ticket" if what == "tickets" else "open")
     other, another = publish(stores[0], labels=["a", "b", "c"], name="another")
-    ticket = next(tokens.digest(made) for made in tokens.create_tickets(stores[0], number, 1))
+    ticket = next(tokens.digest(secret) for secret in tokens.create_tickets(stores[0], number, 1))
     group = [submission(other, another, b"bystander %d" % k) for k in range(20)]
     group[7:7] = [submission(survey, number, b"held", ticket=ticket if what == "tickets" else None)]
     with holding(url, HELD[what]):

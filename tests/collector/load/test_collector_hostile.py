@@ -13,9 +13,9 @@ REQUESTS = {"sqlite": 1500, "postgres": 500}
 
 @pytest.fixture(scope="module", params=STORES)
 def server(request, tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), max_body=200_000, **stored_in(request.param))
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), max_body=200_000, **stored_in(request.param))
+    yield server
+    assert server.stop() == 0
 
 
 def test_hostile_requests(server):
@@ -23,9 +23,9 @@ def test_hostile_requests(server):
     survey = server.publish()
     server.send(survey, batch(survey, 7))
     before, tokens = server.counts(), server.tokens()
-    found = storm(server, survey, requests, seed=1)
-    assert found[0] < requests // 20  # what is not HTTP at all gets no answer
-    assert {401, 404, 405, 422} <= set(found)
+    outcomes = storm(server, survey, requests, seed=1)
+    assert outcomes[0] < requests // 20  # what is not HTTP at all gets no answer
+    assert {401, 404, 405, 422} <= set(outcomes)
     assert server.counts() == before
     assert server.tokens() == tokens
     assert server.fsck().returncode == 0
@@ -42,7 +42,7 @@ def believing(tmp_path_factory):
 @pytest.mark.parametrize("header", HEADERS)
 def test_no_header_is_a_mistake_of_the_collector(believing, header):
     survey = believing.publish(minimum=1, origins=["https://a.example"])
-    body, found = batch(survey), set()
+    body, statuses = batch(survey), set()
     assert believing.send(survey, body).status_code == 200
     token = {"Authorization": f"Bearer {believing.token}"}
     path = f"/v1/versions/{survey.version}"
@@ -56,9 +56,9 @@ def test_no_header_is_a_mistake_of_the_collector(believing, header):
             ("OPTIONS", f"{path}/reports", {"Origin": "https://a.example"}, b""),
         ):
             with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
-                found.add(exchange(connection, method, where, {**headers, header: value}, sent))
-    assert found
-    assert all(status < 500 for status in found)
+                statuses.add(exchange(connection, method, where, {**headers, header: value}, sent))
+    assert statuses
+    assert all(status < 500 for status in statuses)
 
 
 def test_a_length_with_thousands_of_zeros_is_a_length(believing):

@@ -24,9 +24,9 @@ HELD, EACH = 120, MiB // 2
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     limits = {"max_body": BODY, "max_buffered": BUFFERED, "max_reports": 200_000, "threads": 2, "log": False}
-    made = Server(tmp_path_factory.mktemp("collector"), **limits)
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), **limits)
+    yield server
+    assert server.stop() == 0
 
 
 class Attack:
@@ -89,10 +89,10 @@ def exchange(server, sent, waits):
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         try:
             connection.sendall(sent)
-            found = connection.recv(65536) if waits else b""
+            received = connection.recv(65536) if waits else b""
         except ConnectionError:
             return None
-    return int(found[9:12]) if found else None
+    return int(received[9:12]) if received else None
 
 
 def memory(server, name):
@@ -136,11 +136,11 @@ def test_hostile_requests_take_no_more_memory_than_may_be_buffered(server):
     until_idle(server)
     with ThreadPoolExecutor(SENDERS) as pool:
         each = REQUESTS // SENDERS + 1
-        found = [status for statuses in pool.map(lambda k: attack(server, survey, k + 1, each), range(SENDERS))
+        codes = [status for statuses in pool.map(lambda k: attack(server, survey, k + 1, each), range(SENDERS))
                  for status in statuses]  # fmt: skip
-    assert len(found) >= REQUESTS
-    assert set(found) >= {404, 413, 422}
-    assert all(status is None or 400 <= status < 500 or status == 503 for status in found)
+    assert len(codes) >= REQUESTS
+    assert set(codes) >= {404, 413, 422}
+    assert all(status is None or 400 <= status < 500 or status == 503 for status in codes)
     assert memory(server, "VmHWM") - before < BUFFERED + HELD * EACH + MARGIN
     assert memory(server, "VmRSS") - before < BUFFERED + MARGIN
     assert server.counts()[survey.version] == 10

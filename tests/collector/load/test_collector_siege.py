@@ -28,13 +28,13 @@ def beside(siege, attack):
 
     before = siege.server.counts()[siege.survey.version]
     with honest(siege) as client:
-        found = asyncio.run(run())
+        outcomes = asyncio.run(run())
     assert client.answers.keys() <= {200, CLOSED}
     assert client.answers[200] == client.sent
     assert client.sent >= 2
     assert client.answers[CLOSED] <= MAX_LOST
     assert siege.server.counts()[siege.survey.version] - before == client.sent
-    return found
+    return outcomes
 
 
 def test_a_byte_a_second(siege):

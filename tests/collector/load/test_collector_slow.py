@@ -21,9 +21,9 @@ SLOTS, FLIGHTS = 12, 8  # more clients may be slow than be worked for
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     limits = {"max_in_flight": FLIGHTS, "max_slow": SLOTS, "idle_seconds": 10, "body_seconds": 30}
-    made = Server(tmp_path_factory.mktemp("collector"), **limits)
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path_factory.mktemp("collector"), **limits)
+    yield server
+    assert server.stop() == 0
 
 
 def gauge(server, name):
@@ -32,12 +32,12 @@ def gauge(server, name):
 
 
 def connections(server, stack, count):
-    made = [stack.enter_context(socket.socket()) for _ in range(count)]
-    for connection in made:
+    sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+    for connection in sockets:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(60)
         connection.connect(("127.0.0.1", server.port))
-    return made
+    return sockets
 
 
 def in_turns(server, waiting):
@@ -49,13 +49,13 @@ def in_turns(server, waiting):
 
 
 def everything(connection):
-    found = b""
+    received = b""
     try:
         while part := connection.recv(1 << 20):
-            found += part
+            received += part
     except ConnectionError:
         pass
-    return found
+    return received
 
 
 def test_slow_bodies_take_no_place_from_others(server):
@@ -127,10 +127,10 @@ def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
 @pytest.fixture
 def full(tmp_path):
     """A collector in which no slot for slow clients is left."""
-    made = Collector(Settings(data=tmp_path, max_slow=1), SqliteStore(tmp_path / "fldp.db"))
-    made.load.slow.take(1)
-    yield made
-    made.stop()
+    collector = Collector(Settings(data=tmp_path, max_slow=1), SqliteStore(tmp_path / "fldp.db"))
+    collector.load.slow.take(1)
+    yield collector
+    collector.stop()
 
 
 def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
@@ -145,17 +145,17 @@ def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
 
 
 def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
-    made = Collector(Settings(data=tmp_path, idle_seconds=0.5), SqliteStore(tmp_path / "fldp.db"))
+    collector = Collector(Settings(data=tmp_path, idle_seconds=0.5), SqliteStore(tmp_path / "fldp.db"))
 
     async def story():
-        async with patience(made, 60) as heard:
+        async with patience(collector, 60) as heard:
             await asyncio.sleep(0)
             time.sleep(1.0)  # longer than a client is waited for
             await asyncio.sleep(0.01)  # here the collector reads what has come
             heard()
 
     async def drips():
-        async with patience(made, 0.5) as heard:
+        async with patience(collector, 0.5) as heard:
             while True:
                 await asyncio.sleep(0.05)
                 heard()
@@ -163,7 +163,7 @@ def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
     asyncio.run(story())
     with pytest.raises(TimeoutError):
         asyncio.run(asyncio.wait_for(drips(), 60))
-    made.stop()
+    collector.stop()
 
 
 def test_a_slow_client_without_a_slot_is_cut_off(full):

@@ -15,9 +15,9 @@ FLIGHTS, ANSWERS, ASKED = 8, 20, 40
 
 @pytest.fixture
 def server(tmp_path):
-    made = Server(tmp_path, threads=1, max_in_flight=2 * ASKED, max_answers=2 * ASKED)
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, threads=1, max_in_flight=2 * ASKED, max_answers=2 * ASKED)
+    yield server
+    assert server.stop() == 0
 
 
 def test_an_answer_that_nobody_waits_for_is_not_computed(server):
@@ -53,9 +53,9 @@ def test_reports_are_counted_while_no_answer_can_be_taken(tmp_path):
         sent = [server.send(other, batch(other)).status_code for _ in range(3 * FLIGHTS)]
         assert sent == [200] * len(sent)
         answered, _, _ = select.select(asking, [], [], 120)
-        refused = [found for found in map(head, answered) if found.startswith(b"http/1.1 503")]
+        refused = [reply for reply in map(head, answered) if reply.startswith(b"http/1.1 503")]
         assert refused
-        assert all(b"\r\nretry-after: 1" in found for found in refused)
+        assert all(b"\r\nretry-after: 1" in reply for reply in refused)
         assert 0 < gauge(server, "answers_pending") <= ANSWERS
     until(lambda: gauge(server, "answers_pending") == 0, 120)
     assert server.counts()[other.version] == len(sent)

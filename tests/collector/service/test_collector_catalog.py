@@ -12,9 +12,9 @@ ORIGIN = "https://a.example"
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path):
-    made = opened(request.param, tmp_path)
-    yield made
-    made.close()
+    store = opened(request.param, tmp_path)
+    yield store
+    store.close()
 
 
 def test_listings_are_entries_without_specifications(store):

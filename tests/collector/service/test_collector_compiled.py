@@ -24,12 +24,12 @@ def looked_at(tmp_path_factory):
 @pytest.mark.long
 def test_one_report_of_any_oracle_runs_compiled(looked_at):
     assert len(looked_at) > 30
-    assert {name: found[0] for name, found in looked_at.items() if found[0]} == {}
+    assert {name: counts[0] for name, counts in looked_at.items() if counts[0]} == {}
 
 
 def test_no_report_waits_for_the_compiler(looked_at):
     """A survey that has been read has what its reports need: nothing is compiled when the first one comes."""
-    assert {name: found[1] for name, found in looked_at.items() if found[1]} == {}
+    assert {name: counts[1] for name, counts in looked_at.items() if counts[1]} == {}
 
 
 def seconds(action, times=20):

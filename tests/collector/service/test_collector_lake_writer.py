@@ -34,9 +34,9 @@ TODAY = "2026-11-04"
 
 @pytest.fixture
 def store(tmp_path):
-    made = SqliteStore(tmp_path / "fldp.db")
-    yield made
-    made.close()
+    store = SqliteStore(tmp_path / "fldp.db")
+    yield store
+    store.close()
 
 
 def fill(store, survey, number, **days):
@@ -77,9 +77,9 @@ def test_days_that_are_over_are_written_once(store, tmp_path):
     before = first.stat().st_ino, third.stat().st_ino
     assert states(store, lake) == {"2026-11-01": THERE, "2026-11-02": TOO_FEW, "2026-11-03": THERE}
     assert before == (first.stat().st_ino, third.stat().st_ino)
-    found = tally(lake, survey.oracle)
+    result = tally(lake, survey.oracle)
     wanted = kept(store, survey, number, "2026-11-01") + kept(store, survey, number, "2026-11-03")
-    assert (found.tally, found.survey) == (wanted, survey.version)
+    assert (result.tally, result.survey) == (wanted, survey.version)
 
 
 def test_other_programs_read_a_lake_as_it_is(store, tmp_path):
@@ -90,17 +90,17 @@ def test_other_programs_read_a_lake_as_it_is(store, tmp_path):
     assert pyarrow.dataset.dataset(lake, partitioning="hive").count_rows() == 70
     third = pandas.read_parquet(lake, filters=[("day", "=", "2026-11-03")])
     assert (len(third), set(third.columns)) == (40, {"plus", "minus", "survey", "day"})
-    found = polars.scan_parquet(lake, hive_partitioning=True).collect()
-    assert found.group_by("survey", "day").len().sort("day")["len"].to_list() == [30, 40]
+    frame = polars.scan_parquet(lake, hive_partitioning=True).collect()
+    assert frame.group_by("survey", "day").len().sort("day")["len"].to_list() == [30, 40]
 
 
 def test_a_file_shows_nothing_of_how_its_reports_came(store, tmp_path):
     survey, number = publish(store, minimum=10)
     fill(store, survey, number, day01=300)
     states(store, tmp_path / "lake")
-    version, found = reports(day_file(tmp_path / "lake", survey.version, "2026-11-01"))
+    version, rows = reports(day_file(tmp_path / "lake", survey.version, "2026-11-01"))
     assert version == survey.version
-    assert found == in_order(found)
+    assert rows == in_order(rows)
 
 
 def test_a_file_that_is_not_all_of_the_day_is_replaced(store, tmp_path):
@@ -129,8 +129,8 @@ def test_a_day_is_written_anew_without_what_was_withdrawn_and_removed_below_the_
             fold_day(store, number, "2026-11-01", survey)
         else:
             store.commit([taking(sent[0])], "2026-11-05")
-        found = states(store, lake)
-        assert found == {"2026-11-01": THERE if fold else WRITTEN}
+        days = states(store, lake)
+        assert days == {"2026-11-01": THERE if fold else WRITTEN}
         assert len(reports(path)[1]) == 16
         assert tally(lake, survey.oracle).tally == kept(store, survey, number, "2026-11-01")
     store.commit([submission(survey, number, b"more", [1] * 8)], "2026-11-01")  # as many as before, and others

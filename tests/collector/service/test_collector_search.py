@@ -52,9 +52,9 @@ def searched(**search):
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path):
-    made = opened(request.param, tmp_path)
-    yield made
-    made.close()
+    store = opened(request.param, tmp_path)
+    yield store
+    store.close()
 
 
 def at_work(store, now="2026-11-02T00:00:00Z"):
@@ -288,8 +288,8 @@ def test_a_search_from_the_shell_to_the_strings(kind, tmp_path):
         out, _ = shell("estimates", "words", *to, token=servers[0].token)
         assert "the" in out
         assert "which is open" in out
-        found = json.loads(shell("estimates", "words", "--json", *to, token=servers[0].token)[0])
-        assert {row["label"] for row in found["rows"]} >= {"the", "of", "(none of these)"}
+        printed = json.loads(shell("estimates", "words", "--json", *to, token=servers[0].token)[0])
+        assert {row["label"] for row in printed["rows"]} >= {"the", "of", "(none of these)"}
 
 
 def one_round(clients):

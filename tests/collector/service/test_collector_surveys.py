@@ -103,16 +103,16 @@ def test_a_list_of_surveys_reads_only_what_is_new(collector, monkeypatch):
         return {row["question"]: row["state"] for row in (await client.get("/v1/surveys")).json()}
 
     async def story(client):
-        made = [await publish(client, f"number {number}") for number in range(3)]
+        published = [await publish(client, f"number {number}") for number in range(3)]
         collector.forget()
         assert await states(client) == {f"number {number}": "open" for number in range(3)}
-        assert sorted(read) == sorted(survey.version for survey in made)
+        assert sorted(read) == sorted(survey.version for survey in published)
         assert len(await states(client)) == 3
         assert read == []
-        collector.store.close_surveys([collector.store.find(made[1].version).number], "2026-11-02T00:00:00Z")
+        collector.store.close_surveys([collector.store.find(published[1].version).number], "2026-11-02T00:00:00Z")
         assert (await states(client))["number 1"] == "closed"  # though another collector closed it
-        assert read == [made[1].version]
-        collector.store.delete_surveys([collector.store.find(made[0].version).number])
+        assert read == [published[1].version]
+        collector.store.delete_surveys([collector.store.find(published[0].version).number])
         assert await states(client) == {"number 1": "closed", "number 2": "open"}
 
     play(collector, story)
@@ -120,15 +120,15 @@ def test_a_list_of_surveys_reads_only_what_is_new(collector, monkeypatch):
 
 def test_surveys_are_kept_ready_by_number_and_by_size(collector, monkeypatch):
     async def story(client):
-        made = [await publish(client, f"number {number}") for number in range(6)]
-        text = len(collector.store.find(made[0].version).specification)
+        published = [await publish(client, f"number {number}") for number in range(6)]
+        text = len(collector.store.find(published[0].version).specification)
         for most, size, left in ((4, 10**9, 4), (64, 3 * text + 10, 3), (64, 1, 1)):
             monkeypatch.setattr(module, "MAX_SURVEYS", most)
             monkeypatch.setattr(module, "MAX_TEXT", size)
             collector.forget()
-            for survey in made:
+            for survey in published:
                 assert (await collector.surveys.get(survey.version)).survey.version == survey.version
-            assert list(collector.surveys._surveys) == [survey.version for survey in made[-left:]]
+            assert list(collector.surveys._surveys) == [survey.version for survey in published[-left:]]
 
     play(collector, story)
 
@@ -167,45 +167,45 @@ def owners(store):
 
 
 def test_a_deletion_that_failed_half_way_goes_on_when_it_is_repeated(tmp_path, monkeypatch):
-    made = Collector(Settings(data=tmp_path, fold_seconds=3600), SqliteStore(tmp_path / "fldp.db"))
+    collector = Collector(Settings(data=tmp_path, fold_seconds=3600), SqliteStore(tmp_path / "fldp.db"))
 
     async def story(client):
         survey = await publish(client, name="deleted")
         path = f"/v1/versions/{survey.version}/reports"
         headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
         assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
-        interrupted(made.store, monkeypatch, 2)
+        interrupted(collector.store, monkeypatch, 2)
         for _ in range(2):
             assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
-            assert owners(made.store)
+            assert owners(collector.store)
         assert (await client.delete("/v1/surveys/deleted?version=" + "0" * 64)).status_code == 404
         assert (await client.delete(f"/v1/surveys/deleted?version={survey.version}")).status_code == 204
-        assert not owners(made.store)
+        assert not owners(collector.store)
         assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 404
 
     try:
-        play(made, story)
+        play(collector, story)
     finally:
-        made.stop()
+        collector.stop()
 
 
 def test_a_deletion_that_failed_half_way_is_completed_without_being_repeated(tmp_path, monkeypatch):
-    made = Collector(Settings(data=tmp_path, fold_seconds=0.05), SqliteStore(tmp_path / "fldp.db"))
+    collector = Collector(Settings(data=tmp_path, fold_seconds=0.05), SqliteStore(tmp_path / "fldp.db"))
 
     async def story(client):
         survey = await publish(client, name="deleted")
         path = f"/v1/versions/{survey.version}/reports"
         headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
         assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
-        left = interrupted(made.store, monkeypatch, 10**9)  # whoever comes first, the request or the folder
+        left = interrupted(collector.store, monkeypatch, 10**9)  # whoever comes first, the request or the folder
         assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
         left[0] = 0
-        until(lambda: not owners(made.store) and not made.store.deletions(), 60)
+        until(lambda: not owners(collector.store) and not collector.store.deletions(), 60)
 
     try:
-        play(made, story)
+        play(collector, story)
     finally:
-        made.stop()
+        collector.stop()
 
 
 def test_weeks_and_months_are_for_plain_ldp(collector):

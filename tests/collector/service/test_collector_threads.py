@@ -19,9 +19,9 @@ FAILURES = [KeyError("x"), MemoryError(), sqlite3.OperationalError("x")]
 
 @pytest.fixture
 def store(tmp_path):
-    made = SqliteStore(tmp_path / "fldp.db")
-    yield made
-    made.close()
+    store = SqliteStore(tmp_path / "fldp.db")
+    yield store
+    store.close()
 
 
 def test_a_transaction_that_could_not_be_undone_does_not_block_the_next(store):

@@ -8,9 +8,9 @@ from support.collector_store import STORES, opened, publish, rows
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path):
-    made = opened(request.param, tmp_path)
-    yield made
-    made.close()
+    store = opened(request.param, tmp_path)
+    yield store
+    store.close()
 
 
 def test_tickets_of_a_survey_that_was_deleted_are_not_kept(store):

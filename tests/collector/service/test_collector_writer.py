@@ -15,9 +15,9 @@ from support.collector_store import DAY, publish, rows, submission, whole
 
 @pytest.fixture
 def store(tmp_path):
-    made = SqliteStore(tmp_path / "fldp.db")
-    yield made
-    made.close()
+    store = SqliteStore(tmp_path / "fldp.db")
+    yield store
+    store.close()
 
 
 class Gated:

@@ -26,8 +26,8 @@ def watched(folder, monkeypatch):
     """Return a collector with the setting, and where its spans and metrics go."""
     spans, numbers, tracing = InMemorySpanExporter(), InMemoryMetricReader(), TracerProvider(shutdown_on_exit=False)
     tracing.add_span_processor(SimpleSpanProcessor(spans))
-    made = open_telemetry.OpenTelemetryMetrics(tracing, MeterProvider([numbers], shutdown_on_exit=False))
-    monkeypatch.setattr(open_telemetry, "exporting", lambda: made)
+    metrics = open_telemetry.OpenTelemetryMetrics(tracing, MeterProvider([numbers], shutdown_on_exit=False))
+    monkeypatch.setattr(open_telemetry, "exporting", lambda: metrics)
     return Collector(Settings(data=folder, otel=True), SqliteStore(folder / "fldp.db")), spans, numbers
 
 

@@ -58,22 +58,22 @@ def test_all_of_a_store_goes_into_a_file_and_into_any_store(tmp_path, source, ta
     assert count == sum(map(len, content(store).values())) > 70
     assert file.stat().st_mode & 0o777 == 0o600
     assert {path.name for path in tmp_path.iterdir()} == {"source", "backup"}
-    made = opened(target, tmp_path)
+    restored = opened(target, tmp_path)
     if target == "sqlite":
-        made.close()
-        made.path.unlink()
-        backup.restore_file(file, made.path)
-        made = SqliteStore(made.path)
+        restored.close()
+        restored.path.unlink()
+        backup.restore_file(file, restored.path)
+        restored = SqliteStore(restored.path)
     else:
-        backup.restore(file, made)
-    assert content(made) == content(store)
-    assert whole(made, survey, number) == whole(store, survey, number)
-    assert fsck(made) == fsck(store)
-    assert fsck(made)[1] == []
-    assert publish(made, name="new")[1] > last  # numbers are never used again
+        backup.restore(file, restored)
+    assert content(restored) == content(store)
+    assert whole(restored, survey, number) == whole(store, survey, number)
+    assert fsck(restored) == fsck(store)
+    assert fsck(restored)[1] == []
+    assert publish(restored, name="new")[1] > last  # numbers are never used again
     again = submission(survey, number, b"3", [3])
-    assert made.commit([again], DAY)[0].verdict is Admitted.REPEATED
-    made.close()
+    assert restored.commit([again], DAY)[0].verdict is Admitted.REPEATED
+    restored.close()
     store.close()
 
 
@@ -86,8 +86,8 @@ def test_the_order_of_rows_in_a_backup_says_nothing(tmp_path):
         store = opened("sqlite", folder)
         survey, number = publish(store)
         reports = survey.oracle.privatize([k % 5 for k in range(40)], rng=3)
-        made = [submission(survey, number, bytes([k])) for k in range(40)]
-        for new, k in list(zip(made, range(40), strict=True))[::turn]:
+        submissions = [submission(survey, number, bytes([k])) for k in range(40)]
+        for new, k in list(zip(submissions, range(40), strict=True))[::turn]:
             object.__setattr__(new, "content", reports[k : k + 1])
             store.commit([new], DAY)
         backup.backup(store, folder / "backup")
@@ -125,13 +125,13 @@ def test_only_an_empty_store_is_filled(tmp_path, target):
     backup.backup(store, tmp_path / "backup")
     store.close()
     (tmp_path / "target").mkdir()
-    made = opened(target, tmp_path / "target")
-    tokens.create_token(made, NOW, "read")
-    before = content(made)
+    restored = opened(target, tmp_path / "target")
+    tokens.create_token(restored, NOW, "read")
+    before = content(restored)
     with pytest.raises(StoreError, match="must be empty, and holds tokens"):
-        backup.restore(tmp_path / "backup", made)
-    assert content(made) == before
-    made.close()
+        backup.restore(tmp_path / "backup", restored)
+    assert content(restored) == before
+    restored.close()
 
 
 def test_what_is_no_backup_is_refused(tmp_path):
@@ -224,9 +224,9 @@ def test_a_backup_under_load_and_everything_sent_again(tmp_path, source, target)
         with second.admin as client:
             for name, body in sent.items():
                 assert second.send(survey, body, name, client).json() == {"accepted": 3}
-            found = client.get(f"/v1/versions/{survey.version}/tally").content
+            reply = client.get(f"/v1/versions/{survey.version}/tally").content
         offline = [survey.oracle.tally(wire.decode(body, survey.oracle, survey.version)) for body in sent.values()]
-        assert wire.decode_tally(found, survey.oracle, survey.version) == sum(offline[1:], offline[0])
+        assert wire.decode_tally(reply, survey.oracle, survey.version) == sum(offline[1:], offline[0])
         assert "nothing is wrong" in fldp("fsck", *where).stdout
     finally:
         second.stop()

@@ -38,20 +38,20 @@ SECRET_ADDRESSES = [
 @pytest.mark.parametrize("address", SECRET_ADDRESSES)
 def test_the_password_is_in_no_message(tmp_path, address):
     secret = "correct-horse"
-    given = address.format(secret)
-    (tmp_path / "c.toml").write_text(f"database = {given!r}\n".replace("\\n", " "))
+    url = address.format(secret)
+    (tmp_path / "c.toml").write_text(f"database = {url!r}\n".replace("\\n", " "))
     for arguments, code in (
-        (("serve", "--database", given), 2),
-        (("--debug", "serve", "--database", given), 2),
+        (("serve", "--database", url), 2),
+        (("--debug", "serve", "--database", url), 2),
         (("serve", "--config", tmp_path / "c.toml"), 2),
-        (("fsck", "--database", given), 2),
-        (("token", "list", "--database", given), 2),
+        (("fsck", "--database", url), 2),
+        (("token", "list", "--database", url), 2),
     ):
         done = fldp(*arguments, code=code)
         assert done.stderr
         assert secret not in done.stdout + done.stderr
         assert "--debug" in arguments or len(done.stderr.splitlines()) == 1
-    checked = fldp("serve", "--check", "--database", given, code=None)
+    checked = fldp("serve", "--check", "--database", url, code=None)
     assert secret not in checked.stdout + checked.stderr
 
 
@@ -65,8 +65,8 @@ def test_a_wrong_password_is_one_line(url):
 def test_commands_on_a_database(tmp_path, url):
     store = PostgresStore(Database(url))
     publish(store)
-    made = fldp("token", "create", "read", "--database", url).stdout.strip()
-    assert tokens.find_token(store, made, clock.system()) is not None
+    token = fldp("token", "create", "read", "--database", url).stdout.strip()
+    assert tokens.find_token(store, token, clock.system()) is not None
     store.close()
     assert "read" in fldp("token", "list", FLDP_DATABASE=url).stdout
     assert "survey browser" in fldp("fsck", FLDP_DATABASE=url).stdout

@@ -19,9 +19,9 @@ from support.collector_store import DAY, STORES, damage, opened, publish, rows, 
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path):
-    made = opened(request.param, tmp_path)
-    yield made
-    made.close()
+    store = opened(request.param, tmp_path)
+    yield store
+    store.close()
 
 
 def filled(store, retention):

@@ -33,9 +33,9 @@ def url():
 @pytest.fixture
 def stores(url):
     """Two collectors' stores on one database."""
-    made = [PostgresStore(Database(url)) for _ in range(2)]
-    yield made
-    for store in made:
+    stores = [PostgresStore(Database(url)) for _ in range(2)]
+    yield stores
+    for store in stores:
         store.close()
 
 
@@ -68,12 +68,12 @@ def test_a_server_that_never_waits_for_the_disk_is_refused():
         lazy.remove()
 
 
-def insisting(function, *given):
+def insisting(function, *arguments):
     """Do something as often as it takes, as a client does: a lock is not waited for as long as machines may be slow."""
     for _ in range(50):
         with suppress(StoreError):
-            return function(*given)
-    return function(*given)
+            return function(*arguments)
+    return function(*arguments)
 
 
 def committed(store, submissions):
@@ -106,11 +106,11 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
     known, turns = writes._known, []
 
     def late(connection, submissions):
-        found = known(connection, submissions)
+        numbers = known(connection, submissions)
         if not turns:
             turns.append(1)
             assert stores[1].commit([same], DAY)[0].verdict is Admitted.ACCEPTED
-        return found
+        return numbers
 
     monkeypatch.setattr(writes, "_known", late)
     outcomes = stores[0].commit([same, other, submission(survey, number, b"new")], DAY)
@@ -189,7 +189,7 @@ def test_two_steps_of_folding_at_once_both_count(stores, monkeypatch):
     expected = whole(stores[0], survey, number)
     steps = [fold_step(stores[0], number, DAY, survey, [part]) for part in stores[0].tail(number, DAY, 1 << 20)]
     replaced = writes.stored_sum
-    monkeypatch.setattr(writes, "stored_sum", lambda *given: time.sleep(0.4) or replaced(*given))
+    monkeypatch.setattr(writes, "stored_sum", lambda *arguments: time.sleep(0.4) or replaced(*arguments))
     assert (
         at_once(*[partial(insisting, store.fold, step) for store, step in zip(stores, steps, strict=True)])
         == [True] * 2
@@ -270,8 +270,8 @@ def test_tallies_that_were_replaced_take_no_room(stores, monkeypatch):
 
 
 def test_two_that_start_at_once_make_the_tables_once(url):
-    made = at_once(*[lambda: PostgresStore(Database(url))] * 4)
-    for store in made:
+    stores = at_once(*[lambda: PostgresStore(Database(url))] * 4)
+    for store in stores:
         assert store.tokens() == []
         store.close()
 

@@ -26,16 +26,16 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path):
-    made = opened(request.param, tmp_path)
-    yield made
-    made.close()
+    store = opened(request.param, tmp_path)
+    yield store
+    store.close()
 
 
 @pytest.fixture
 def sqlite_store(tmp_path):
-    made = SqliteStore(tmp_path / "fldp.db")
-    yield made
-    made.close()
+    store = SqliteStore(tmp_path / "fldp.db")
+    yield store
+    store.close()
 
 
 @pytest.mark.parametrize("name", list(cases.CASES)[::7])
@@ -231,7 +231,7 @@ def test_the_number_of_a_row_is_never_used_again(store):
     seen = set()
     for k in range(4):
         store.commit([submission(survey, number, bytes([k]), [1])], DAY)
-        (row,) = [found[0] for found in rows(store, "SELECT id FROM segments")]
+        (row,) = [segment[0] for segment in rows(store, "SELECT id FROM segments")]
         assert row not in seen
         seen.add(row)
         store.delete_surveys([number])
@@ -338,12 +338,12 @@ def test_commits_are_durable_and_the_file_is_private(sqlite_store):
 
 
 def test_tokens_are_kept_as_hashes_and_end(store):
-    secret, made = tokens.create_token(store, NOW, "read", expires=datetime(2026, 11, 2, tzinfo=UTC))
-    assert tokens.find_token(store, secret, NOW) == made
+    secret, token = tokens.create_token(store, NOW, "read", expires=datetime(2026, 11, 2, tzinfo=UTC))
+    assert tokens.find_token(store, secret, NOW) == token
     assert tokens.find_token(store, secret, datetime(2026, 11, 2, tzinfo=UTC)) is None
     assert tokens.find_token(store, secret[:-1] + ("A" if secret[-1] != "A" else "B"), NOW) is None
     assert tokens.find_token(store, "fldp_read_", NOW) is None
-    store.revoke_token(made.id, "2026")
+    store.revoke_token(token.id, "2026")
     assert tokens.find_token(store, secret, NOW) is None
     kept = [value for row in rows(store, "SELECT * FROM tokens") for value in row if isinstance(value, str | bytes)]
     if isinstance(store, SqliteStore):
@@ -355,9 +355,9 @@ def test_tokens_are_kept_as_hashes_and_end(store):
 
 
 def test_tokens_and_tickets_are_drawn_from_the_system(store):
-    made = {tokens.create_token(store, NOW, "send")[0] for _ in range(50)}
-    assert len(made) == 50
-    assert {len(secret) for secret in made} == {len("fldp_send_") + 43}
+    secrets = {tokens.create_token(store, NOW, "send")[0] for _ in range(50)}
+    assert len(secrets) == 50
+    assert {len(secret) for secret in secrets} == {len("fldp_send_") + 43}
 
 
 def test_start_does_not_grow_with_the_reports(tmp_path):

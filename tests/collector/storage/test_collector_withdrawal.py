@@ -39,9 +39,9 @@ NEXT = "2026-11-02"
 
 @pytest.fixture(params=STORES)
 def store(request, tmp_path):
-    made = opened(request.param, tmp_path)
-    yield made
-    made.close()
+    store = opened(request.param, tmp_path)
+    yield store
+    store.close()
 
 
 @pytest.mark.parametrize("kind", STORES)
@@ -98,9 +98,9 @@ def count_again(monkeypatch):
 def forget_the_remainder(monkeypatch):
     """A step that finds a part forgets the rest."""
     real = folding._taking
-    monkeypatch.setattr(folding, "_taking", lambda *given: real(*given[:4]))
+    monkeypatch.setattr(folding, "_taking", lambda *arguments: real(*arguments[:4]))
     monkeypatch.setattr(folding, "MAX_ROWS", 1)
-    monkeypatch.setattr(folding, "_fitting", lambda *given: [])
+    monkeypatch.setattr(folding, "_fitting", lambda *arguments: [])
 
 
 @pytest.mark.parametrize("breakage", [fold_at_once, take_twice, count_again, forget_the_remainder])
@@ -116,7 +116,7 @@ def test_the_schedules_notice(breakage, tmp_path, monkeypatch):
 def test_large_days_are_rewritten_in_steps(tmp_path, monkeypatch):
     """A step rewrites a bounded number of rows, and the rest stays to be taken out."""
     monkeypatch.setattr(folding, "MAX_ROWS", 2)
-    monkeypatch.setattr(folding, "_fitting", lambda *given: [])
+    monkeypatch.setattr(folding, "_fitting", lambda *arguments: [])
     store = opened("sqlite", tmp_path)
     survey, number = publish(store)
     sent = [submission(survey, number, b"%d" % k, [k % 5] * 50, secret=b"%d" % k) for k in range(6)]

@@ -74,8 +74,8 @@ def kept(before, now, where=""):
 class Asking:
     """A client of the collector of today, with the tokens of then."""
 
-    def __init__(self, http, found):
-        self.http, self.found = http, found
+    def __init__(self, http, written):
+        self.http, self.found = http, written
 
     async def ask(self, method, path, token=None, **options):
         headers = {"Authorization": f"Bearer {token or self.found['admin']}", **options.pop("headers", {})}

@@ -64,5 +64,5 @@ class Connection:
 
 
 def _field(head, name):
-    _, found, rest = head.partition(b"\r\n" + name + b":")
-    return rest.partition(b"\r\n")[0].strip() if found else b""
+    _, separator, rest = head.partition(b"\r\n" + name + b":")
+    return rest.partition(b"\r\n")[0].strip() if separator else b""

@@ -63,8 +63,8 @@ def _written(file, piece):
 @contextmanager
 def disks(folder):
     """Give the kinds of disk that can be had here, both with their data in the same folder."""
-    with mounted(Path(folder) / "disk") as made:
-        yield [*([SmallDisk(made)] if made.is_mount() else []), SmallFiles(made)]
+    with mounted(Path(folder) / "disk") as mount:
+        yield [*([SmallDisk(mount)] if mount.is_mount() else []), SmallFiles(mount)]
 
 
 @contextmanager
@@ -73,13 +73,13 @@ def postgres_disk(folder, cluster):
 
     Only the tables are: where PostgreSQL cannot write its log it stops, which is the fault of another scenario.
     """
-    with mounted(Path(folder), POSTGRES_MEGABYTES) as made:
-        if not made.is_mount():
+    with mounted(Path(folder), POSTGRES_MEGABYTES) as mount:
+        if not mount.is_mount():
             yield None, []
             return
         owner = cluster.data.stat()
-        os.chown(made, owner.st_uid, owner.st_gid)
-        tables = made / "tables"
+        os.chown(mount, owner.st_uid, owner.st_gid)
+        tables = mount / "tables"
         tables.mkdir(mode=0o700)
         os.chown(tables, owner.st_uid, owner.st_gid)
         cluster.ask(f"CREATE TABLESPACE small LOCATION '{tables}'")
@@ -87,7 +87,7 @@ def postgres_disk(folder, cluster):
         name = url.rpartition("/")[2]
         cluster.ask(f"ALTER DATABASE {name} SET TABLESPACE small")
         try:
-            yield url, [SmallDisk(made)]
+            yield url, [SmallDisk(mount)]
         finally:
             cluster.ask(f"DROP DATABASE {name} WITH (FORCE)")
             cluster.ask("DROP TABLESPACE small")

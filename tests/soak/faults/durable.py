@@ -49,18 +49,18 @@ def _first_report(lines):
 
 def read(lines):
     """Go through system calls in their order."""
-    found, written, dirty, begun = Synced(), False, False, {}
+    synced, written, dirty, begun = Synced(), False, False, {}
     for line in lines:
         if _is_write(line):
             written = dirty = True
         elif _is_synced(line, begun):
             dirty = False
-            found.syncs += 1
+            synced.syncs += 1
         elif '"HTTP/1.1 200' in line:
-            found.answers += 1
-            found.durable += written and not dirty
+            synced.answers += 1
+            synced.durable += written and not dirty
             written = False
-    return found
+    return synced
 
 
 def _is_write(line):

@@ -73,10 +73,10 @@ class Marked:
             time.sleep(0.001)
         self._page[hold + HELD] = 0
 
-    def _within(self, place, function, given):
+    def _within(self, place, function, arguments):
         self._page[place] = 1
         try:
-            return function(*given)
+            return function(*arguments)
         finally:
             self._page[place] = 0
 
@@ -85,10 +85,10 @@ def watch_lake(page):
     """Have the lake written all the time, and mark on a page when it is."""
     write_day = lake_writer.write_day
 
-    def marked(*given):
+    def marked(*arguments):
         page[LAKE] = 1
         try:
-            return write_day(*given)
+            return write_day(*arguments)
         finally:
             page[LAKE] = 0
 

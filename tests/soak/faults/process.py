@@ -55,10 +55,10 @@ class Watched(Server):
             self.token = self.shell("token", "create", "admin").stdout.split()[0]
 
     def command(self):
-        given = {"data": str(self.data), "port": self.port, **self.given}
+        settings = {"data": str(self.data), "port": self.port, **self.all_settings}
         more = {"sabotage": self.sabotage} if self.sabotage else {}
         watch = [*STRACE, "-o", str(self.traced)] if self.traced else []
-        return [*watch, sys.executable, "-m", "soak.faults.launcher", str(self.folder), json.dumps(given | more)]
+        return [*watch, sys.executable, "-m", "soak.faults.launcher", str(self.folder), json.dumps(settings | more)]
 
     def environment(self):
         path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
@@ -110,12 +110,12 @@ class Watched(Server):
         self.page[LINGER] = aim == "answer"
         while aim and not self._caught(aim, seconds) and aim != "opening":  # that one does not come again
             self.process.send_signal(signal.SIGCONT)
-        found, deadline = 0, time.monotonic() + PATIENCE
-        while seen is not None and (found := seen()) == 0 and time.monotonic() < deadline:
+        count, deadline = 0, time.monotonic() + PATIENCE
+        while seen is not None and (count := seen()) == 0 and time.monotonic() < deadline:
             time.sleep(0.0002)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
-        return found, self.page.phases
+        return count, self.page.phases
 
     def _caught(self, aim, seconds):
         """Stop it a while after it begins what is aimed at; tell whether that was still going on."""

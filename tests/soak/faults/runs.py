@@ -20,14 +20,14 @@ def sqlite(folder):
 
 def postgres(folder, url):
     """Return what makes collectors that keep their data in one PostgreSQL database, each with a folder of its own."""
-    made = []
+    servers = []
 
     def make(*, data=None, **options):
-        own = folder / f"collector {len(made)}"
+        own = folder / f"collector {len(servers)}"
         own.mkdir()
-        settings = {**SETTINGS, **options, "database": url, "token": made[0].token if made else None}
-        made.append(Watched(own, **settings))
-        return made[-1]
+        settings = {**SETTINGS, **options, "database": url, "token": servers[0].token if servers else None}
+        servers.append(Watched(own, **settings))
+        return servers[-1]
 
     return make
 
@@ -36,11 +36,11 @@ def kills(make, seed, times, *, every, killed=(), most=20):
     """Kills under load and at the start, the very first ones included."""
 
     async def run():
-        async with trial("kill -9", [make(killed=killed)], seed) as made:
-            made.result.counted["kills at the start"] += len(killed)
-            made.result.phases.update(made.server.seen)
-            await scenarios.kills(made, times, every=every, most=most)
-        return made.result
+        async with trial("kill -9", [make(killed=killed)], seed) as running:
+            running.result.counted["kills at the start"] += len(killed)
+            running.result.phases.update(running.server.seen)
+            await scenarios.kills(running, times, every=every, most=most)
+        return running.result
 
     return asyncio.run(run())
 
@@ -50,14 +50,14 @@ def mixed(make, seed, times, kinds):
 
     async def run():
         data = kinds[0].folder if kinds else None
-        async with trial("other faults", [make(data=data)], seed, copies=3) as made:
-            await scenarios.races(made, 50 * times)
-            await scenarios.clock_moves(made, [0, 2, -1, 1] * times)
+        async with trial("other faults", [make(data=data)], seed, copies=3) as running:
+            await scenarios.races(running, 50 * times)
+            await scenarios.clock_moves(running, [0, 2, -1, 1] * times)
             for disk in kinds:
-                await scenarios.full_disks(made, disk, times)
-                await scenarios.kills_when_full(made, disk, times // 3)
-            await scenarios.stops(made, times)
-        return made.result
+                await scenarios.full_disks(running, disk, times)
+                await scenarios.kills_when_full(running, disk, times // 3)
+            await scenarios.stops(running, times)
+        return running.result
 
     return asyncio.run(run())
 
@@ -66,32 +66,32 @@ def pair(make, seed, times, cluster):
     """Two collectors on one database race on the same keys, are killed in turn, and the database goes away."""
 
     async def run():
-        async with trial("two collectors, outages", [make(), make()], seed, copies=2) as made:
-            await scenarios.races(made, 50 * times)
-            await outages.kills_in_turn(made, 2 * times)
-            await outages.restarts(made, cluster, times)
-            await outages.cuts(made, cluster, times)
-        return made.result
+        async with trial("two collectors, outages", [make(), make()], seed, copies=2) as running:
+            await scenarios.races(running, 50 * times)
+            await outages.kills_in_turn(running, 2 * times)
+            await outages.restarts(running, cluster, times)
+            await outages.cuts(running, cluster, times)
+        return running.result
 
     return asyncio.run(run())
 
 
-async def _until_seen(made, items, times):
+async def _until_seen(trial, items, times):
     """Race until something is wrong: what is taken out is folded only when nothing of its day waits."""
     for _ in range(times):
-        await scenarios.races(made, items)
-        if made.judge.problems:
+        await scenarios.races(trial, items)
+        if trial.judge.problems:
             return
 
 
 WRONG = {
-    "acknowledges first": lambda made: scenarios.kills(made, 1, aims=[None]),
-    "forgets keys": lambda made: scenarios.races(made, 20),
-    "commits keys apart": lambda made: scenarios.kills(made, 4),
-    "folds in two steps": lambda made: scenarios.kills(made, 4),
-    "folds twice": lambda made: scenarios.races(made, 20),
-    "takes twice": lambda made: _until_seen(made, 20, times=30),
-    "swaps reports": lambda made: scenarios.races(made, 20),
+    "acknowledges first": lambda trial: scenarios.kills(trial, 1, aims=[None]),
+    "forgets keys": lambda trial: scenarios.races(trial, 20),
+    "commits keys apart": lambda trial: scenarios.kills(trial, 4),
+    "folds in two steps": lambda trial: scenarios.kills(trial, 4),
+    "folds twice": lambda trial: scenarios.races(trial, 20),
+    "takes twice": lambda trial: _until_seen(trial, 20, times=30),
+    "swaps reports": lambda trial: scenarios.races(trial, 20),
 }
 
 
@@ -99,10 +99,10 @@ def wrong(make, kind, seed=3):
     """A collector that is wrong on purpose: the result must have problems."""
 
     async def run():
-        async with trial(kind, [make(sabotage=kind)], seed, copies=2) as made:
-            await WRONG[kind](made)
-            made.give_up()
-        return made.result
+        async with trial(kind, [make(sabotage=kind)], seed, copies=2) as running:
+            await WRONG[kind](running)
+            running.give_up()
+        return running.result
 
     return asyncio.run(run())
 
@@ -111,12 +111,12 @@ def unflushed(make, cluster, seed=3):
     """A collector that acknowledges what PostgreSQL may still forget, and a crash of PostgreSQL: there are problems."""
 
     async def run():
-        async with trial("does not flush", [make(sabotage="does not flush")], seed) as made:
+        async with trial("does not flush", [make(sabotage="does not flush")], seed) as running:
             for _ in range(8):
-                await outages.restarts(made, cluster, 1)
-                made.give_up()
-                if made.given_up:
+                await outages.restarts(running, cluster, 1)
+                running.give_up()
+                if running.given_up:
                     break
-        return made.result
+        return running.result
 
     return asyncio.run(run())

@@ -225,7 +225,7 @@ class LosesFromLake(Sabotage):
     def __init__(self, store):
         super().__init__(store)
         kept = lake_writer.kept_reports
-        lake_writer.kept_reports = lambda *given: (part[1:] for part in kept(*given))
+        lake_writer.kept_reports = lambda *arguments: (part[1:] for part in kept(*arguments))
 
 
 def restore_loses_keys():

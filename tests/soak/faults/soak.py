@@ -80,10 +80,10 @@ def _synced():
         return
     for wrong in (None, "does not sync"):
         with fresh() as folder:
-            found = durable.watch(folder, 200, sabotage=wrong)
+            synced = durable.watch(folder, 200, sabotage=wrong)
         how = "synchronous = NORMAL" if wrong else "as it is"
-        print(f"SQLite, {how}: {found.durable} of {found.answers} answers after their commit was synced", flush=True)
-        yield found.answers == 200 and found.durable == (0 if wrong else 200)
+        print(f"SQLite, {how}: {synced.durable} of {synced.answers} answers after their commit was synced", flush=True)
+        yield synced.answers == 200 and synced.durable == (0 if wrong else 200)
 
 
 def _found_out(cluster):

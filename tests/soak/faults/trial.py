@@ -76,14 +76,14 @@ class Trial:
 @asynccontextmanager
 async def trial(name, servers, seed, **options):
     """Give a trial; if it ends well, with everything compared. All processes are gone afterwards."""
-    made = None
+    running = None
     try:
-        made = Trial(name, servers, seed, **options)
-        yield made
-        if not made.given_up:
-            await made.close()
+        running = Trial(name, servers, seed, **options)
+        yield running
+        if not running.given_up:
+            await running.close()
     finally:
-        if made:
-            await made.load.end()
+        if running:
+            await running.load.end()
         for server in servers:
             server.stop(signal.SIGKILL)

@@ -117,10 +117,10 @@ class Release:
 
     def send(self, path, body, key, headers=None, token=None):
         """Send something that is counted once, and keep what was sent and what was answered."""
-        given = {"Idempotency-Key": key, **(headers or {})}
-        reply = self.ask("POST", path, content=body, headers=given, token=token)
+        all_headers = {"Idempotency-Key": key, **(headers or {})}
+        reply = self.ask("POST", path, content=body, headers=all_headers, token=token)
         assert reply.is_success, reply.text
-        sent = {"path": path, "body": base64.b64encode(body).decode(), "headers": given, "token": token}
+        sent = {"path": path, "body": base64.b64encode(body).decode(), "headers": all_headers, "token": token}
         self.sent.append({**sent, "reply": reply.json()})
 
 
@@ -153,9 +153,9 @@ def first_half(release, known):
     for kind, survey in known.items():
         path, answers = f"/v1/versions/{survey.version}/reports", KINDS[kind][2]
         if kind == "ticketed":
-            made = release.ask("POST", f"/v1/versions/{survey.version}/tickets", json={"count": 4}).json()
-            secrets["tickets"] = made["tickets"]
-            for place, ticket in enumerate(made["tickets"][:2]):
+            created = release.ask("POST", f"/v1/versions/{survey.version}/tickets", json={"count": 4}).json()
+            secrets["tickets"] = created["tickets"]
+            for place, ticket in enumerate(created["tickets"][:2]):
                 body = batch(survey, [LABELS[place]], 40 + place)
                 release.send(path, body, key(kind, place), {"Fldp-Ticket": ticket})
             continue
@@ -166,8 +166,8 @@ def first_half(release, known):
     release.send(f"/v1/versions/{survey.version}/merge", tally, key("merged"))
     for scope, survey in (("read", None), ("read", "kept"), ("send", "tokened"), ("read", "summed")):
         fields = {"scope": scope, **({"survey": survey} if survey else {})}
-        made = release.ask("POST", "/v1/tokens", json=fields).json()
-        secrets[f"{scope} {survey}"] = made
+        created = release.ask("POST", "/v1/tokens", json=fields).json()
+        secrets[f"{scope} {survey}"] = created
     release.ask("DELETE", f"/v1/tokens/{secrets['read summed']['id']}")
     release.ask("POST", "/v1/surveys/closed/close")
     gone = fldp.Survey.from_dict({"name": "gone", **labelled(), "collect": {"minimum": 1}})
@@ -193,23 +193,23 @@ def second_half(release, known, secrets):
 
 def answers(release, known):
     """Return everything that the collector answers about what it holds."""
-    found = {path: release.ask("GET", path).json() for path in ("/v1/surveys", "/v1/tokens")}
+    replies = {path: release.ask("GET", path).json() for path in ("/v1/surveys", "/v1/tokens")}
     for kind, survey in known.items():
         version = f"/v1/versions/{survey.version}"
-        found[f"/v1/surveys/{kind}"] = release.ask("GET", f"/v1/surveys/{kind}").json()
-        found[f"{version}/tally"] = base64.b64encode(release.ask("GET", f"{version}/tally").content).decode()
+        replies[f"/v1/surveys/{kind}"] = release.ask("GET", f"/v1/surveys/{kind}").json()
+        replies[f"{version}/tally"] = base64.b64encode(release.ask("GET", f"{version}/tally").content).decode()
         for result in RESULTS:
             strings = {"json": {"candidates": WORDS}} if KINDS[kind][2] is WORDS and kind != "search" else {}
             method = "POST" if strings and result == "estimates" else "GET"
             options = strings if method == "POST" else {}
             reply = release.ask(method, f"{version}/{result}", **options)
-            found[f"{version}/{result}"] = {
+            replies[f"{version}/{result}"] = {
                 "status": reply.status_code,
                 "method": method,
                 "reply": reply.json(),
                 **options,
             }
-    return found
+    return replies
 
 
 def folded(release):
@@ -228,10 +228,10 @@ def recorded(folder, *options):
     release.stop()
     release.start(3600)
     taken = second_half(release, known, secrets)
-    found = {"admin": release.token, "secrets": secrets, "sent": release.sent, "withdrawn": taken}
-    found["answers"] = answers(release, known)
+    expected = {"admin": release.token, "secrets": secrets, "sent": release.sent, "withdrawn": taken}
+    expected["answers"] = answers(release, known)
     release.stop()
-    return found
+    return expected
 
 
 def dumped(url):
@@ -245,7 +245,7 @@ def main(number):
         other = Path(folder) / "postgres" / "data"
         for place in (data, other):
             place.mkdir(parents=True)
-        found = {"sqlite": recorded(data)}
+        recordings = {"sqlite": recorded(data)}
         with tarfile.open(HERE / f"collector_{number}.tar.gz", "w:gz") as archive:
             for file in sorted(data.iterdir()):
                 print(file.name, file.stat().st_size)
@@ -253,11 +253,11 @@ def main(number):
         server = PostgresServer()
         try:
             url = server.database()
-            found["postgres"] = recorded(other, "--database", url)
+            recordings["postgres"] = recorded(other, "--database", url)
             (HERE / f"collector_{number}.sql.gz").write_bytes(gzip.compress(dumped(url), mtime=0))
         finally:
             server.remove()
-    text = json.dumps(found, indent=1, sort_keys=True).encode()
+    text = json.dumps(recordings, indent=1, sort_keys=True).encode()
     (HERE / f"collector_{number}.json.gz").write_bytes(gzip.compress(text, mtime=0))
 
 

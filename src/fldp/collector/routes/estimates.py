@@ -215,10 +215,10 @@ def _tables(published: PublishedSurvey, look: _Look, asked: _Asked) -> bytes:
         chosen = questions.AskedTables(
             query.question, cross, bool(query.associations), query.level, query.top, survey.collect["minimum"]
         )
-        found: object = survey.estimate(look.tally, **asked.options)
-        assert isinstance(found, Tables)
+        estimated: object = survey.estimate(look.tally, **asked.options)
+        assert isinstance(estimated, Tables)
         method = query.post or ("consistent" if query.consistent else None)
-        tables = postprocess(found, method) if method else found
+        tables = postprocess(estimated, method) if method else estimated
         return questions.encoded(tables, asked.form, chosen, look.facts)
     except questions.TooFewError as error:
         raise Problem(403, "too-few", str(error), minimum=survey.collect["minimum"]) from None

@@ -88,12 +88,12 @@ def _planned_number(collector: Collector, fields: dict[str, Any]) -> str:
         raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
     scale, oracle = survey.number, survey.oracle
     assert scale is not None
-    found = plan_number(
+    plan = plan_number(
         fields["users"], fields["epsilon"], bins=scale.bins or len(scale.edges or ()) - 1, goal=scale.goal
     )
-    facts = {"users": found.users, "epsilon": found.epsilon, "level": 0.95, "rows": plan_facts(found)["rows"]}
+    facts = {"users": plan.users, "epsilon": plan.epsilon, "level": 0.95, "rows": plan_facts(plan)["rows"]}
     told = {"eta": float(oracle.eta), "bits": oracle.report_format.bits, "gives_away": exposure(oracle)}
-    more = {"domain_size": survey.domain_size, "oracle": survey.canonical["oracle"], "reason": plan_sentence(found)}
+    more = {"domain_size": survey.domain_size, "oracle": survey.canonical["oracle"], "reason": plan_sentence(plan)}
     return json.dumps({**facts, **told, **more})
 
 

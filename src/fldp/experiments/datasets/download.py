@@ -96,16 +96,16 @@ def _pieces(original: Original) -> Iterator[bytes]:
 def _watched(answer: Any, original: Original) -> Iterator[bytes]:
     """Yield an answer piece by piece; one that is too long, or ends early, is an error."""
     length = answer.headers.get("Content-Length", "")
-    total, got = int(length) if length.isdigit() else None, 0
+    total, received = int(length) if length.isdigit() else None, 0
     with progress(f"fetching {original.file}", total) as advance:
         while piece := answer.read(_PIECE):
-            got += len(piece)
-            if got > original.most:
+            received += len(piece)
+            if received > original.most:
                 raise _failed(original, f"more than {original.most:,} bytes")
             advance(len(piece))
             yield piece
-    if total not in (None, got):
-        raise _failed(original, f"{got:,} of {total:,} bytes came")
+    if total not in (None, received):
+        raise _failed(original, f"{received:,} of {total:,} bytes came")
 
 
 def _failed(original: Original, why: str) -> FldpError:

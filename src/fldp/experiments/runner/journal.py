@@ -16,13 +16,13 @@ from fldp.errors import FldpError
 from fldp.support.canonical_json import Json
 
 
-def line_of(thing: Json) -> bytes:
+def line_of(entry: Json) -> bytes:
     r"""Return a JSON value as a line with its checksum.
 
     >>> line_of([1])
     b'080a9ed428559ef6 [1]\n'
     """
-    body = json.dumps(thing, separators=(",", ":")).encode()
+    body = json.dumps(entry, separators=(",", ":")).encode()
     return hashlib.sha256(body).hexdigest()[:16].encode() + b" " + body + b"\n"
 
 

@@ -138,11 +138,11 @@ function scaleField(scale, words, { legend, id }) {
  */
 function countsAs({ low, high, goal, cells, read, label, unit }, input, words) {
   if (input.value === "" || !input.validity.valid) return words.outside;
-  const given = input.valueAsNumber;
+  const number = input.valueAsNumber;
   const written = (/** @type {number} */ end) => (unit ? `${end} ${unit}` : String(end));
-  if (given < low || given > high) return words.countsAs(written(given < low ? low : high));
+  if (number < low || number > high) return words.countsAs(written(number < low ? low : high));
   if (goal === "mean") return words.outside;
-  const cell = Number(read(String(given)));
+  const cell = Number(read(String(number)));
   return cells[cell] ? words.countsAs(label(cell)) : words.outside;
 }
 

@@ -150,8 +150,8 @@ function outText({ places, left, ruledOut: { length: size } }, words) {
  * @param {Texts} words
  */
 export function answersPanel({ questions }, answers, { left }, words) {
-  const given = (questions ?? []).filter(({ name }) => name in answers);
-  const lines = given.map(({ name, question, scale }) =>
+  const answered = (questions ?? []).filter(({ name }) => name in answers);
+  const lines = answered.map(({ name, question, scale }) =>
     element(
       "div",
       {},

@@ -71,7 +71,7 @@ export async function questionsFormView() {
   let asked = [];
   /** @type {Set<string>} */
   const crossed = new Set(); // pairs of identifiers, in the order of making
-  let made = 0;
+  let numbered = 0;
 
   /** Show questions and pairs in their order. */
   function arrange() {
@@ -114,8 +114,8 @@ export async function questionsFormView() {
   }
 
   function addQuestion() {
-    made += 1;
-    const id = `question${made}`;
+    numbered += 1;
+    const id = `question${numbered}`;
     const move = (/** @type {number} */ way) => () => {
       const place = asked.findIndex((one) => one.id === id);
       const [one] = asked.splice(place, 1);
@@ -280,11 +280,11 @@ function planLines({ rows, users, bits, eta, gives_away: told, views, oracle }, 
   const line = (/** @type {QuestionPlan["rows"][number]} */ { questions, stderr, smallest_association: least }) => {
     const what = questions.map((place) => names[place]).join(" × ");
     if (least === undefined) return `${what}: a share is known to ${reach(stderr)}`;
-    const found =
+    const strength =
       least < 1
         ? `an association of Cramér's V ${least.toFixed(2)} is found in four surveys of five`
         : "too few to find an association";
-    return `${what}: a cell is known to ${reach(stderr)}, ${found}`;
+    return `${what}: a cell is known to ${reach(stderr)}, ${strength}`;
   };
   const people = views.map((view) => view.people);
   const most = rows.slice(0, MAX_LINES);

@@ -104,9 +104,9 @@ export async function stepsView() {
     clearTimeout(timer);
     newest += 1;
     const turn = newest;
-    const found = await plannedLevels(answers().length, users());
+    const levelsPlanned = await plannedLevels(answers().length, users());
     if (turn !== newest) return; // something else was asked meanwhile
-    planned = found;
+    planned = levelsPlanned;
     levels.replaceChildren(...planned.map((one) => levelLine(one, answers().length, users(), one.name === chosen)));
   }
 
@@ -161,8 +161,8 @@ export async function stepsView() {
       return;
     }
     /** @type {{ name: string, version: string }} */
-    const made = await post("v1/surveys", specification());
-    location.hash = `#/survey/${made.name}/${made.version}`;
+    const published = await post("v1/surveys", specification());
+    location.hash = `#/survey/${published.name}/${published.version}`;
   }
 
   /** @param {unknown} error */

@@ -42,11 +42,11 @@ export function associations(survey, path) {
 function matrixParts(names, rows, level) {
   const isSure = (/** @type {AssociationRow} */ { adjusted }) => adjusted <= 1 - level;
   const sure = rows.filter(isSure).sort((a, b) => b.v - a.v);
-  const found = sure.map(
+  const sentences = sure.map(
     ({ first, second, v, low, high, adjusted }) =>
       `${first} and ${second}: Cramér's V ${v2(v)} (${v2(low)} to ${v2(high)}), p ${small(adjusted)} for all pairs at once.`,
   );
-  const lead = found.length
+  const lead = sentences.length
     ? `These go together; with ${levelText(level)} certainty, none of them by chance:`
     : "No two questions go together for sure.";
   return [
@@ -54,7 +54,7 @@ function matrixParts(names, rows, level) {
     element(
       "ul",
       {},
-      found.map((line) => element("li", {}, line)),
+      sentences.map((line) => element("li", {}, line)),
     ),
     matrix(names, rows, isSure),
     element(

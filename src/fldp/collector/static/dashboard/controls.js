@@ -122,8 +122,8 @@ export function tableControls(changed) {
   const time = period(changed);
   const fields = [field("Post-processing", post), field("Interval level", level)];
   const query = () => {
-    const given = Object.entries({ level: level.value, post: post.value, ...time.days() });
-    return new URLSearchParams(given.filter(([, value]) => value));
+    const settings = Object.entries({ level: level.value, post: post.value, ...time.days() });
+    return new URLSearchParams(settings.filter(([, value]) => value));
   };
   return { period: time.content, methods: element("div", { class: "controls", change: changed }, fields), query };
 }

@@ -123,11 +123,13 @@ function tablesPart(survey, query, again) {
   function put(reply) {
     show(null);
     const { n, level, views: seen } = reply;
-    reply.questions.forEach((found, place) => {
-      parts[place].put(found, n, level);
+    reply.questions.forEach((estimates, place) => {
+      parts[place].put(estimates, n, level);
     });
     overview.replaceChildren(
-      ...reply.questions.map((found, place) => overviewLine(found, questions[place].question, n, level, parts[place])),
+      ...reply.questions.map((estimates, place) =>
+        overviewLine(estimates, questions[place].question, n, level, parts[place]),
+      ),
     );
     const numbers = seen.map((view) => view.people);
     about.textContent = `Chance put the ${count(n)} people into ${count(seen.length)} views, with ${count(Math.min(...numbers))} to ${count(Math.max(...numbers))} people each. A report tells what it is about, and nothing about the other questions.`;

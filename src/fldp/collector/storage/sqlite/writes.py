@@ -55,8 +55,8 @@ def advance(connection: sqlite3.Connection) -> Commit:
 
     One that a later release has overtaken, by bringing the tables up to date, must not be committed.
     """
-    *found, schema = connection.execute("SELECT * FROM state, pragma_user_version").fetchone() or (None,)
-    row = tuple(found)
+    *state, schema = connection.execute("SELECT * FROM state, pragma_user_version").fetchone() or (None,)
+    row = tuple(state)
     before = _state(row)
     if schema != _schema():
         raise StoreError(f"store: has schema {schema} now, this collector writes {_schema()}: replace it")

@@ -25,7 +25,10 @@ PARTS = {
         ("tests/randomness", "tests/wire/test_wire.py"),
     ),
     "estimates": (("data/estimate.py", "data/comparison.py"), ("tests/data",)),
-    "ledger": (("participant/ledger.py", "participant/limits.py"), ("tests/participant/test_ledger.py",)),
+    "ledger": (
+        ("participant/ledger.py", "participant/limits.py"),
+        tuple(f"tests/participant/test_{name}.py" for name in ("ledger", "epochs", "renewing")),
+    ),
     "admission": (("collector/storage/admission.py",), ("tests/collector/storage/test_collector_store.py",)),
     "folding": (("collector/service/folding.py",), ("tests/collector/storage/test_collector_withdrawal.py",)),
 }

@@ -1,6 +1,7 @@
 """Numbers that are watched while reports come in: their intervals hold at every look."""
 
 import json
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -42,6 +43,33 @@ def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
     assert watched.share(0.25, 0.5).low <= plain.share(0.25, 0.5).low
 
 
+def test_intervals_of_all_cells_at_once_share_their_misses():
+    """Half widths are known: the sequence at 5 % over as many intervals as there are, or the normal law at one look."""
+    plain = some_number()
+    watched, cells, groups = plain.watched(1000), multiplier(2.0, 0.05 / 8), multiplier(2.0, 0.05 / 4)
+    for interval in (watched.interval(simultaneous=True), plain.interval(simultaneous=True, anytime=1000)):
+        assert np.ptp(interval, axis=1) / 2 == pytest.approx(cells * plain.stderr)
+    for number, reach in ((watched, groups), (plain, NormalDist().inv_cdf(1 - 0.05 / 8))):
+        histogram = number.histogram(4)
+        assert np.ptp(histogram.interval(simultaneous=True), axis=1) / 2 == pytest.approx(reach * histogram.stderr)
+
+
+def quantile_ends(number, q, reach):
+    """Return the edges around those whose CDF may be ``q``, edge by edge."""
+    edges, cdfs, errors = number.scale.bounds, number.cdfs, reach * number.cdf_stderr()
+    may_reach = [k for k in range(len(edges)) if cdfs[k] + errors[k] >= q]
+    may_be_below = [k for k in range(len(edges)) if cdfs[k] - errors[k] < q]
+    return edges[max(may_reach[0] - 1, 0)], edges[min(may_be_below[-1] + 1, len(edges) - 1)]
+
+
+def test_a_watched_quantile_holds_wherever_it_lies_in_the_course_of_time():
+    watched = some_number(bins=64).watched(1000)
+    asked, one, any_edge = np.linspace(0.05, 0.95, 19), multiplier(2.0, 0.05), multiplier(2.0, 0.05 / 63)
+    found = [(value.low, value.high) for value in map(watched.quantile, asked)]
+    assert found == [quantile_ends(watched, q, any_edge) for q in asked]
+    assert found != [quantile_ends(watched, q, one) for q in asked]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("goal", "streams"), [("mean", 40), ("distribution", 24)])
 def test_some_look_is_wrong_in_few_streams(goal, streams):
@@ -55,6 +83,8 @@ def test_what_cannot_be_watched_says_so():
     repaired = fldp.postprocess(some_number(), "monotone")
     with pytest.raises(FldpError, match="anytime is for unbiased estimates"):
         repaired.watched(1000)
+    with pytest.raises(FldpError, match="anytime is for unbiased estimates"):
+        repaired.interval(anytime=1000)
     with pytest.raises(FldpError, match="planned must be an integer"):
         some_number().watched(0)
 

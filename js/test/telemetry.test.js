@@ -91,6 +91,20 @@ test("a report is drawn when a period is over, charged, and sent once when it is
   );
 });
 
+test("what has ended stores nothing any more, also of what it had recorded a moment before", async (t) => {
+  const places = newPlaces();
+  t.mock.timers.enable({ apis: ["Date", "setTimeout"], now: Date.parse(MONTHS[0]) });
+  const telemetry = await setup(declared(), { places });
+  await telemetry.flush(600);
+  telemetry.record("theme", "dark");
+  await telemetry.end();
+  const stored = await places.state.read();
+  assert.match(stored, /dark/);
+  t.mock.timers.tick(31 * 86_400_000); // a month without it
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(await places.state.read(), stored);
+});
+
 test("the law of the lot is exactly the weights: every place below their sum is one metric's", async (t) => {
   const drawn = [];
   const random = crypto.getRandomValues.bind(crypto);

@@ -11,6 +11,7 @@ from fldp import wire
 from fldp.data.anytime import multiplier
 from fldp.data.scale import Scale
 from fldp.errors import FldpError
+from fldp.estimation.number_planner import plan_number
 from fldp.estimation.number_shares import as_number
 from fldp.survey.number import number_oracle
 from support.number_streams import misses_of
@@ -77,6 +78,23 @@ def test_some_look_is_wrong_in_few_streams(goal, streams):
     missed = misses_of(goal, streams, looks=np.unique(np.geomspace(30, 3000, 10).astype(int)), bins=8)
     assert max(missed["mean"], missed["band"], missed["quantile"]) < (8 if streams == 40 else 6)
     assert missed["one look"] > streams / 8  # intervals for one look are wrong at some look far more often
+
+
+@pytest.mark.parametrize("goal", ["distribution", "mean"])
+def test_a_plan_says_what_the_dashboard_will_show(goal):
+    """The reach of a plan is half of the interval that as many people get, whose numbers are spread evenly."""
+    plan = plan_number(20_000, 1.0, bins=16 if goal == "distribution" else None, goal=goal)
+    row = next(row for row in plan.rows if row.bins == plan.bins)
+    scale = Scale(0, 1, bins=16) if goal == "distribution" else Scale(0, 1, goal="mean")
+    oracle, people = number_oracle(scale, 1.0), np.linspace(0, 1, 20_000)
+    reports = oracle.privatize(scale.encode(people, rng=1), rng=2)
+    watched = as_number(oracle.estimate(reports), scale).watched(10_000)
+    mean = watched.mean()
+    assert (mean.high - mean.low) / 2 == pytest.approx(row.mean_reach, rel=0.01)
+    if goal == "distribution":
+        edges = watched.band()[5:-5]  # further out, the band ends at 0 and 1
+        half = np.mean(edges["high"] - edges["low"]) / 2 / np.mean(edges["stderr"]) * watched.cdf_stderr()[1:-1]
+        assert np.mean(half) == pytest.approx(row.cdf_reach, rel=0.01)
 
 
 def test_what_cannot_be_watched_says_so():

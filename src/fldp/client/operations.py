@@ -23,6 +23,7 @@ from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
 from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, checked_key, upload
+from fldp.data.anytime_estimate import watch
 from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
@@ -437,12 +438,15 @@ class Operations:
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
         method: str | None = None,
+        anytime: bool = False,
     ) -> dict[str, Json]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
 
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
+        With ``anytime``, intervals hold at every look, as those of the dashboard do.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+        asked |= {"anytime": anytime}
         request = requests.estimating(await self._resolved(survey), "json", candidates, method=method, **asked)
         return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
 
@@ -457,6 +461,7 @@ class Operations:
         since: Day | None = None,
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
+        anytime: bool = False,
     ) -> Estimate:
         """Return an ``Estimate`` with labels, of some UTC days or all. Needs a token that may read.
 
@@ -468,12 +473,15 @@ class Operations:
                 week = client.estimate("coffee", since="2026-11-09", until="2026-11-15")
             print(week)
             week.plot().savefig("week.png")
+
+        With ``anytime`` its intervals hold at every look, planned as those of the dashboard are; of several questions,
+        ``tables["load"].watched(survey.planned)`` does that.
         """
         asked = await self._specified(survey)
         tally = await self._tally(asked, asked.oracle, since, until)
         options = {"decoder": decoder, "method": method, "candidates": candidates}
         chosen = {name: value for name, value in options.items() if value is not None}
-        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post))
+        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post, anytime=anytime))
 
     @ClientOperation
     async def tally(
@@ -673,9 +681,14 @@ def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
     return survey.name, survey.version
 
 
-def _estimated(survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None) -> Estimate:
+def _estimated(
+    survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None, *, anytime: bool
+) -> Estimate:
     estimate = survey.estimate(tally, **options)
-    return estimate if post is None else postprocess(estimate, post)
+    estimate = estimate if post is None else postprocess(estimate, post)
+    if anytime and survey.questions:
+        raise fail("Client", "anytime", "left out of several questions: tables[...].watched(survey.planned)", anytime)
+    return watch(estimate, survey.planned) if anytime else estimate
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

@@ -96,7 +96,7 @@ const REPEATS = [
   ["weekly", "every week"],
   ["monthly", "every month"],
 ];
-const GOALS = [
+export const GOALS = [
   ["distribution", "how the numbers are spread, and their mean"],
   ["mean", "the mean alone, more exactly"],
 ];

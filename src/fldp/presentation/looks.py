@@ -20,7 +20,7 @@ CONDITIONS = (
 
 
 def watched_facts(subject: Estimate | Comparison) -> dict[str, Json]:
-    """Return what JSON says about looks: nosubject where there is one."""
+    """Return what JSON says about looks: nothing where there is one."""
     if isinstance(subject, AnytimeEstimate):
         return {"anytime": {"planned": subject.planned}, "simultaneous": subject.simultaneous}
     if isinstance(subject, TableEstimate) and subject.planned is not None:

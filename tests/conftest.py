@@ -1,5 +1,6 @@
 """Shared set-up: compile every kernel once, before the workers start."""
 
+import compileall
 import os
 import sys
 from pathlib import Path
@@ -44,6 +45,12 @@ def _turn(path, tests):
 
 
 guard = needs.Guard().install()
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Look for examples neither in conftest.py, a name that one module alone can have, nor in what is run elsewhere."""
+    elsewhere = collection_path.match("*_acceptance.py") and "*_acceptance.py" not in config.getini("python_files")
+    return True if elsewhere or collection_path.name == "conftest.py" else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -103,8 +110,24 @@ def _interpreted_as_in_a_client():
     kernels._mode.always_compiled = False
 
 
+def _write_bytecode(config):
+    """Compile all sources and tests before the workers start: in a new clone each of them would."""
+    from _pytest.assertion import rewrite
+
+    sources = Path(TESTS).parent / "src"
+    for folder in (sources, Path(TESTS, "support"), Path(TESTS, "soak"), Path(TESTS, "acceptance")):
+        compileall.compile_dir(folder, quiet=2)
+    for path in Path(TESTS).rglob("test_*.py"):
+        cached = rewrite.get_cache_dir(path) / f"{path.stem}{rewrite.PYC_TAIL}"
+        if rewrite._read_pyc(path, cached) is None and rewrite.try_makedirs(cached.parent):
+            stamp, code = rewrite._rewrite_test(path, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, stamp, cached)
+
+
 def pytest_sessionstart(session):
     if not hasattr(session.config, "workerinput") and "PYTEST_XDIST_WORKER" not in os.environ:
+        if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS and not sys.dont_write_bytecode:
+            _write_bytecode(session.config)
         import numpy as np
 
         from support import cases

@@ -25,9 +25,25 @@ PARTS = {
         ("tests/randomness", "tests/wire/test_wire.py"),
     ),
     "estimates": (("data/estimate.py", "data/comparison.py"), ("tests/data",)),
-    "ledger": (("participant/ledger.py", "participant/limits.py"), ("tests/participant/test_ledger.py",)),
-    "admission": (("collector/storage/admission.py",), ("tests/collector/storage/test_collector_store.py",)),
-    "folding": (("collector/service/folding.py",), ("tests/collector/storage/test_collector_withdrawal.py",)),
+    "ledger": (
+        ("participant/ledger.py", "participant/limits.py"),
+        tuple(f"tests/participant/test_{name}.py" for name in ("ledger", "epochs", "renewing")),
+    ),
+    "admission": (
+        ("collector/storage/admission.py",),
+        tuple(
+            f"tests/collector/storage/test_collector_{name}.py"
+            for name in ("admission", "store", "withdrawal", "passes_stored")
+        ),
+    ),
+    "folding": (
+        ("collector/service/folding.py",),
+        (
+            "tests/collector/service/test_collector_folding.py",
+            "tests/collector/service/test_collector_threads.py",
+            "tests/collector/storage/test_collector_withdrawal.py",
+        ),
+    ),
 }
 COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}

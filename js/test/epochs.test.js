@@ -106,6 +106,35 @@ test("with one, they are charged to their months, and to a year", async (t) => {
   assert.equal((await new Participant(once, { store }).prepare("firefox")).repeated, false);
 });
 
+test("a month has what its own limit allows one collector, and all of them together", async (t) => {
+  const { store, set } = await bornOn(t, "2026-10-31", "2026-11-16");
+  const answered = async (host, number, epsilon) => {
+    const changes = {
+      collect: { repeat: "monthly" },
+      oracle: { name: "olh", epsilon },
+      description: `Number ${number}.`,
+    };
+    const survey = await Survey.of(specification(changes), `https://${host}.example`, every);
+    await new Participant(survey, { store, limits: MONTH }).prepare("firefox");
+  };
+  for (const host of ["a", "b"]) {
+    await answered(host, 1, 1.5);
+    await assert.rejects(answered(host, 2, 0.6), {
+      name: "BudgetError",
+      message: new RegExp(
+        `answers to https://${host}.example in 2026-11 must have an epsilon of at most 2 together, got 2\\.1`,
+      ),
+    });
+    await answered(host, 3, 0.5);
+  }
+  await assert.rejects(
+    answered("c", 1, 0.1),
+    /: all answers in 2026-11 must have an epsilon of at most 4 together, got 4\.1$/,
+  );
+  set("2026-12-01");
+  for (const host of ["a", "b"]) await answered(host, 4, 2);
+});
+
 test("a week has one answer, from Monday to Sunday", async (t) => {
   const { store, set } = await bornOn(t, "2026-10-31", "2026-11-16");
   const survey = await surveyOf({ collect: { repeat: "weekly" }, oracle: { name: "grr", epsilon: 0.5 } });

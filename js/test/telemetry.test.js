@@ -66,6 +66,7 @@ test("a report is drawn when a period is over, charged, and sent once when it is
       request.headers["Idempotency-Key"],
       Buffer.from(request.body).toString("hex"),
       request.credentials,
+      request.redirect,
     ]);
     return new Response('{"accepted": 1}');
   });
@@ -81,12 +82,27 @@ test("a report is drawn when a period is over, charged, and sent once when it is
     ["2026-01", "theme", "sent", "2026-02-20T00:00:00Z", 1],
   );
   assert.ok(due >= "2026-02-10" && due < "2026-02-13");
-  assert.deepEqual(sent, [[`${METRICS.collector}/v1/versions/${METRICS.versions.theme}/reports`, key, body, "omit"]]);
+  const address = `${METRICS.collector}/v1/versions/${METRICS.versions.theme}/reports`;
+  assert.deepEqual(sent, [[address, key, body, "omit", "manual"]]); // no cookies, and never to where somebody else says
   assert.deepEqual(periods[0], { period: "2026-01", metric: "theme", done: true });
   assert.deepEqual(
     (await chargesOf(places)).map(({ epsilon, eta, epoch, renews }) => [epsilon, eta, epoch, renews]),
     [[2, 1, "2026-02", true]],
   );
+});
+
+test("what has ended stores nothing any more, also of what it had recorded a moment before", async (t) => {
+  const places = newPlaces();
+  t.mock.timers.enable({ apis: ["Date", "setTimeout"], now: Date.parse(MONTHS[0]) });
+  const telemetry = await setup(declared(), { places });
+  await telemetry.flush(600);
+  telemetry.record("theme", "dark");
+  await telemetry.end();
+  const stored = await places.state.read();
+  assert.match(stored, /dark/);
+  t.mock.timers.tick(31 * 86_400_000); // a month without it
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(await places.state.read(), stored);
 });
 
 test("the law of the lot is exactly the weights: every place below their sum is one metric's", async (t) => {
@@ -104,8 +120,9 @@ test("the law of the lot is exactly the weights: every place below their sum is 
       new DataView(bytes.buffer).setUint32(0, place);
       return bytes;
     });
-    await run(places, declared());
+    const { trouble } = await run(places, declared());
     t.mock.restoreAll();
+    assert.equal(trouble, ""); // else another lot is drawn in a later round
     drawn.push((await stateOf(places)).periods[0].metric);
   }
   assert.deepEqual(drawn.sort(), ["startup", "startup", "sync", "theme"]);
@@ -233,6 +250,102 @@ test("DO_NOT_TRACK, CI and off: nothing is stored, and nothing is sent", async (
       loud.includes(variables) ? [true, 1] : [false, 0],
     );
   }
+});
+
+test("local keeps values on the machine: nothing is drawn, charged or sent until the person says yes", async (t) => {
+  const [places, sent] = [newPlaces(), []];
+  t.mock.method(globalThis, "fetch", async (url) => sent.push(url) && new Response('{"accepted": 1}'));
+  const local = declared({ default: "local" }, "theme");
+  for (const day of [...MONTHS, "2026-03-20"]) {
+    at(t, day);
+    await run(places, local, { theme: "dark" });
+  }
+  const { reports, periods } = await stateOf(places);
+  assert.deepEqual([reports, sent, await places.ledger.read()], [[], [], null]);
+  assert.deepEqual(
+    periods.map(({ period, metric, why }) => [period, metric, why]),
+    [
+      ["2026-01", undefined, "telemetry was local: nothing is reported"],
+      ["2026-02", undefined, undefined],
+      ["2026-03", undefined, undefined],
+    ],
+  );
+});
+
+test("a report that waits is not sent while the mode is local", async (t) => {
+  const [places, sent] = [newPlaces(), []];
+  t.mock.method(globalThis, "fetch", async (url) => sent.push(url) && new Response('{"accepted": 1}'));
+  for (const [day, mode, count] of [
+    [MONTHS[0], "on", 0],
+    [MONTHS[1], "on", 0],
+    ["2026-02-20", "local", 0],
+    ["2026-02-21", "on", 1],
+  ]) {
+    at(t, day);
+    await run(places, declared({ default: mode }, "theme"));
+    assert.equal(sent.length, count, day);
+  }
+});
+
+test("what is taken back is taken back once, and what waits is never sent", async (t) => {
+  const [places, asked] = [newPlaces(), []];
+  let isThere = true;
+  t.mock.method(globalThis, "fetch", async (url, { headers, body }) => {
+    if (!isThere) throw new TypeError("nobody is there");
+    asked.push([url.split("/").at(-1), headers["Idempotency-Key"], Buffer.from(body).toString("hex")]);
+    return new Response(url.endsWith("/reports") ? '{"accepted": 1}' : '{"withdrawn": 1}');
+  });
+  const metrics = declared({}, "theme");
+  for (const day of [MONTHS[0], MONTHS[1], "2026-02-20", MONTHS[2]]) {
+    at(t, day);
+    await run(places, metrics, { theme: "dark" });
+  }
+  const drawn = (await stateOf(places)).reports;
+  assert.deepEqual(
+    drawn.map(({ state }) => state),
+    ["sent", "waiting"],
+  );
+  const states = async () => (await stateOf(places)).reports.map(({ state }) => state);
+  const telemetry = await setup(metrics, { places });
+  isThere = false;
+  assert.equal(await telemetry.withdraw(), 2);
+  assert.deepEqual(await states(), ["withdrawing", "withdrawing"]);
+  isThere = true;
+  for (const _ of [1, 2]) assert.equal(await telemetry.withdraw(), 0);
+  await telemetry.end();
+  at(t, "2026-03-20");
+  await run(places, metrics);
+  assert.deepEqual(await states(), ["withdrawn", "withdrawn"]);
+  const [first, second] = drawn.map(({ key, body }) => [key, body]);
+  assert.deepEqual(asked, [
+    ["reports", ...first],
+    ["withdrawals", ...first],
+    ["withdrawals", ...second],
+  ]);
+});
+
+test("a report that could not be sent within a period is dropped, and not sent afterwards", async (t) => {
+  const [places, sent] = [newPlaces(), []];
+  let isThere = false;
+  t.mock.method(globalThis, "fetch", async (url) => {
+    if (!isThere) throw new TypeError("nobody is there");
+    sent.push(url);
+    return new Response('{"accepted": 1}');
+  });
+  const metrics = declared({}, "theme");
+  for (const [day, state] of [
+    [MONTHS[0], undefined],
+    [MONTHS[1], "waiting"],
+    ["2026-02-20", "waiting"],
+    ["2026-03-31", "waiting"],
+    ["2026-04-01", "dropped"],
+  ]) {
+    at(t, day);
+    await run(places, metrics);
+    assert.equal((await stateOf(places)).reports[0]?.state, state, day);
+    isThere = day >= "2026-03-31";
+  }
+  assert.deepEqual(sent, []);
 });
 
 test("a browser's wishes come before the person's choice", async () => {

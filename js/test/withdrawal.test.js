@@ -10,6 +10,15 @@ async function started(t, changes) {
   return { server, survey: await server.publish(specification(changes)), store: memoryStore() };
 }
 
+/** A promise that is kept when somebody says so. */
+function later() {
+  let resolve;
+  const promise = new Promise((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 test("the same key and bytes go to the other route, and the answer is given no more", async (t) => {
   const { server, survey, store } = await started(t);
   const person = participant(survey, { store });
@@ -74,6 +83,28 @@ test("what is queued can be taken back before it was sent, and is not sent then"
       .map(({ path }) => path.split("/").pop()),
     ["withdrawals"],
   );
+});
+
+test("an acknowledgement that comes late does not undo what was taken back meanwhile", async (t) => {
+  const { server, survey, store } = await started(t);
+  const [arrived, released] = [later(), later()];
+  const { fetch } = globalThis;
+  t.mock.method(globalThis, "fetch", async (url, request) => {
+    const reply = await fetch(url, request);
+    if (!String(url).endsWith("/reports")) return reply;
+    arrived.resolve();
+    await released.promise;
+    return reply;
+  });
+  const answering = participant(survey, { store }).answer("firefox");
+  await arrived.promise;
+  const elsewhere = participant(survey, { store }); // in another tab
+  assert.equal((await elsewhere.withdraw()).state, "withdrawn");
+  released.resolve();
+  assert.equal((await answering).state, "withdrawn");
+  assert.equal((await elsewhere.recall()).state, "withdrawn");
+  assert.equal(await flush({ store }), 0);
+  assert.equal(server.posts().length, 2);
 });
 
 test("of a survey that is answered daily, the reports of all days are taken back", async (t) => {

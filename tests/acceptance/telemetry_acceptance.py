@@ -1,11 +1,14 @@
 """Telemetry at full size: a year of 10,000 installs at a real collector, months and weeks, and an audit of the client.
 
-``FLDP_INSTALLS`` says how many installs; every install is the whole client with files of its own.
+``FLDP_INSTALLS`` says how many installs; every install is the whole client with files of its own. As many processes as
+there are processors share them.
 """
 
 import os
 import shlex
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,33 +18,45 @@ from fldp.privacy.auditor import audit
 from fldp.privacy.auditor.external_command import Command
 from fldp.telemetry.metrics import read_metrics
 from fldp.telemetry.publishing import survey_of
-from fldp.telemetry.rehearsal import local_collector, rehearse
-from support.telemetry import above_limits, at, charges, install, only, quick_folder
+from fldp.telemetry.rehearsal import Truth, live, local_collector, outcomes, published
+from support.telemetry import HEAD, above_limits, at, charges, install, only, outcome_row, quick_folder
 
 ROOT = Path(__file__).parents[2]
 INSTALLS = int(os.environ.get("FLDP_INSTALLS", "10000"))
 CLIENT = ROOT / "tests" / "support" / "telemetry_client.py"
 
 
+def within_limits(metrics, folder, numbers):
+    """Whether no month and no year of these installs was ever above the limits, added up from their ledgers."""
+    moment = at("2027-01-01")
+    return not any(above_limits(charges(install(folder / str(each), metrics, moment))) for each in numbers)
+
+
 @pytest.mark.serving
 @pytest.mark.parametrize(("period", "count", "epsilon"), [("month", 12, 1.0), ("week", 52, 0.2)])
 def test_a_year_of_installs(period, count, epsilon):
     """All shares of all metrics lie inside of their intervals at once, which fails by chance in 5 of 100 runs; no
-    install is above its limits, added up from its own ledger."""
+    install is above its limits."""
     metrics = read_metrics(str(ROOT / "examples" / "wordy" / "metrics.toml"))
     metrics = metrics._replace(period=period, epsilon=epsilon)
     installs = INSTALLS if period == "month" else INSTALLS // 4
-    with quick_folder() as folder, local_collector(folder) as (url, token), Client(url, token) as client:
-        outcomes = rehearse(
-            metrics, client, url, installs=installs, count=count, seed=1, folder=folder / "installs", say=print
-        )
-        for outcome in outcomes:
-            print(outcome.metric.name, int(outcome.estimate.n), outcome.inside, "of", len(outcome.truth))
+    workers = os.cpu_count()
+    shares = [range(first, installs, workers) for first in range(workers)]
+    with (
+        quick_folder() as folder,
+        local_collector(folder) as (url, token),
+        Client(url, token) as client,
+        ProcessPoolExecutor(workers) as pool,
+    ):
+        tried = published(metrics, client, url)
+        lives = partial(live, tried, count=count, seed=1, folder=folder / "installs", say=print)
+        truth = sum(pool.map(lives, shares), Truth())
+        assert all(pool.map(partial(within_limits, tried, folder / "installs"), shares))
+        print(HEAD)
+        for outcome in outcomes(tried, client, truth):
+            print(outcome_row(outcome.metric.name, outcome.estimate.n, outcome.inside, outcome.ends))
             assert outcome.estimate.n == outcome.truth.sum()
             assert outcome.inside == len(outcome.truth)
-        for number in range(0, installs, 10):
-            agent = install(folder / "installs" / str(number), metrics, at("2027-01-01"))
-            assert above_limits(charges(agent)) == []
 
 
 @pytest.mark.parametrize("name", ["theme", "sync", "startup"])

@@ -352,3 +352,11 @@ def test_what_was_entered_goes_on_to_all_settings(visitor, server):
     page.get_by_text("nobody can answer this").wait_for()
     page.get_by_label("Epsilon of a report").fill("1")
     page.get_by_text("a person can answer 4 surveys like this one here, ever.").wait_for()
+
+
+def test_where_a_collector_takes_nothing_from_relays_the_form_says_what_it_takes(visitor, server):
+    page = look(visitor, server)
+    page.goto(f"{server.url}/#/new/advanced")
+    assert page.get_by_label("Through a relay only").is_disabled()
+    page.get_by_text("Whoever runs it starts it with --ohttp true").wait_for()
+    accessible(page)

@@ -1,9 +1,12 @@
 """Numbers in a real browser: the field with its unit, what a number counts as, and the figures on the dashboard."""
 
+import re
+
 import numpy as np
 import pytest
 
-from fldp import Survey, wire
+from fldp import Client, Survey, wire
+from fldp.estimation.number_planner import best_bins, plan_number
 from support.browser import DESK, PHONE, Visitor, accessible, new_survey
 from support.collector_server import Server
 
@@ -63,6 +66,12 @@ def test_the_dashboard_shows_figures_histogram_and_cdf(browser, server, size, sc
             page.get_by_text("The mean is ", exact=False).first.wait_for()
             rows = page.locator("tr", has=page.get_by_role("rowheader", name="Mean"))
             assert " s" in rows.first.text_content()
+            with Client(server.url, token=server.token) as client:
+                mean = client.estimate(survey).watched(1000).mean()  # planned with 100 times the minimum
+            shown = re.search(r"([\d.]+) to ([\d.]+) s$", rows.first.text_content())
+            assert [float(end) for end in shown.groups()] == pytest.approx([mean.low, mean.high], rel=2e-3)
+            page.get_by_text("Every interval is for its figure alone, the band for all edges at once").wait_for()
+            assert page.get_by_text("for one look").count() == 0
             assert page.get_by_role("heading", name="Histogram").is_visible() == (fields is CELLS)
             if fields is CELLS:
                 page.get_by_role("rowheader", name="Median").wait_for()
@@ -74,6 +83,68 @@ def test_the_dashboard_shows_figures_histogram_and_cdf(browser, server, size, sc
 def published(server, name):
     with server.client() as client:
         return Survey.from_dict(client.get(f"/v1/surveys/{name}").json()["survey"])
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "dark"), (PHONE, "light")], ids=["desk", "phone"])
+def test_a_number_in_three_steps(browser, server, size, scheme):
+    """The ± of a level is the dashboard's: half the interval of the mean, and of the CDF, that holds at every look."""
+    with Visitor(browser, server.url, viewport=size, color_scheme=scheme) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        page.get_by_role("link", name="New survey").click()
+        page.get_by_label("Question").fill(f"Minutes to work, {scheme}?")
+        page.get_by_label("What people answer").select_option("number")
+        page.get_by_label("From", exact=True).fill("120")
+        page.get_by_label("To", exact=True).fill("0")
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_text("Write from which number to which, the smaller one first.").wait_for()
+        page.get_by_label("From", exact=True).fill("0")
+        page.get_by_label("To", exact=True).fill("120")
+        page.get_by_label("Unit, if there is one").fill("min")
+        accessible(page)
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_text("rises from 50 % to at most 73.1 %").wait_for()
+        accessible(page)
+        for epsilon, level in ((0.5, "Strong"), (1.0, "Medium"), (2.0, "Weak")):
+            said = page.locator(".level", has_text=level).inner_text()
+            assert levels_of(10_000, epsilon) in said
+            assert f"epsilon {epsilon:g}, eta 1: a report rules out no number" in said
+        page.get_by_label("How many people will answer, about").fill("90000")
+        page.get_by_text(levels_of(90_000, 1.0)).wait_for()
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_text("from 0 to 120 min, in 32 cells of equal width").wait_for()
+        accessible(page)
+        version = page.get_by_text("Version that would be published").locator("code").inner_text()
+        page.get_by_role("button", name="Publish this survey").click()
+        page.get_by_role("heading", name="Share").wait_for()
+        assert version in page.url
+    survey = published(server, f"minutes-to-work-{scheme}")
+    assert (survey.version, survey.oracle.epsilon, survey.number.unit) == (version, 1.0, "min")
+
+
+def levels_of(users, epsilon):
+    plan = plan_number(users, epsilon, bins=best_bins(users, epsilon))
+    row = next(row for row in plan.rows if row.bins == plan.bins)
+    mean, cdf = (f"{float(f'{amount:.2g}'):g}" for amount in (120 * row.mean_reach, 100 * row.cdf_reach))
+    spread = f"the share of people up to any border of a cell to ± {cdf} points"
+    return f"With {users:,} answers the mean is known to ± {mean} min, and {spread}, whenever you look."
+
+
+def test_a_mean_alone_goes_on_to_all_settings(browser, server):
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        page.get_by_role("link", name="New survey").click()
+        page.get_by_label("Question").fill("Steps a day?")
+        page.get_by_label("What people answer").select_option("number")
+        page.get_by_label("From", exact=True).fill("0")
+        page.get_by_label("To", exact=True).fill("20000")
+        page.get_by_label("What you want to know").select_option("mean")
+        page.get_by_role("button", name="Continue").click()
+        reach = plan_number(10_000, 1.0, goal="mean").rows[0].mean_reach
+        page.get_by_text(f"the mean is known to ± {float(f'{20_000 * reach:.2g}'):g}, whenever you look.").wait_for()
+        page.get_by_role("link", name="Advanced: all settings").click()
+        page.get_by_role("heading", name="New survey, all settings").wait_for()
+        assert page.get_by_label("To", exact=True).input_value() == "20000"
+        assert page.get_by_label("What you want to know").input_value() == "mean"
 
 
 def test_the_form_makes_a_number_that_is_asked_every_month(browser, server):

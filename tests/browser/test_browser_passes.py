@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from fldp.issuer.tickets import TicketFile
 from fldp.passes.issuing import PrivateKey
 from fldp.passes.tokens import key_text
-from support.browser import PHONE, Visitor, accessible
+from support.browser import PHONE, Visitor, accessible, new_survey
 from support.collector_server import flawless, specification
+from support.passes import pass_survey
 from support.ports import free_port
 from support.relays import relay
 
@@ -134,3 +136,77 @@ def test_an_issuer_apart_is_asked_and_named(browser, collector, tmp_path):
         process.kill()
         process.communicate()
     assert collector.counts()[survey.version] == 1
+
+
+def test_from_the_form_to_an_answer_that_nobody_can_trace(browser, collector):
+    """Passes and a relay are chosen in the form; the key is made by publishing; links lead to the relay's page."""
+    with relay(collector.url, "--pages") as pages, Visitor(browser, collector.url, pages) as visitor:
+        page = visitor.open(f"{collector.url}/#token={collector.token}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        new_survey(page, collector.url, "formed", Who_may_answer="pass")
+        page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
+        page.get_by_label("Tickets decide the public random words").check()
+        page.get_by_text("which nobody can choose and nobody can link to a ticket").wait_for()
+        page.get_by_label("Through a relay only").check()
+        page.get_by_text("The key of its passes is made when you publish this survey").wait_for()
+        page.get_by_text("Devices limit what they give away to one collector").wait_for()  # beside the card
+        accessible(page)
+        page.get_by_role("button", name="Publish this survey").click()
+        page.get_by_text(f"fldp relay --to {collector.url} --pages").wait_for()
+        assert page.get_by_role("link", name="Open the page").count() == 0  # the collector's page would refuse
+        page.get_by_label("Address of the relay").fill(f"{pages}/")
+        page.get_by_label("How many people to invite").fill("2")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Create links and save them").click()
+        accessible(page)
+        heading, link, _ = Path(saved.value.path()).read_text().split()
+        assert heading == "link"
+        assert link.startswith(f"{pages}/s/#formed&ticket=fldp_ticket_")
+        with collector.admin as client:
+            fields = client.get("/v1/surveys/formed").json()
+        assert {name: fields["survey"]["collect"][name] for name in ("submit", "oblivious", "derive")} == {
+            "submit": "pass",
+            "oblivious": True,
+            "derive": True,
+        }
+        answer(visitor.open(link), "coffee")
+        assert collector.counts()[fields["version"]] == 1
+
+
+def test_the_form_takes_the_key_of_an_issuer_apart_once(browser, collector):
+    apart = pass_survey("apart").canonical["collect"]
+    with Visitor(browser, collector.url) as visitor:
+        page = visitor.open(f"{collector.url}/#token={collector.token}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        for name in ("first", "second"):
+            new_survey(page, collector.url, name, Who_may_answer="pass")
+            page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
+            assert page.get_by_label("Key of that issuer").is_hidden()
+            page.get_by_label("Who gives passes for tickets").fill(apart["issuer"])
+            page.get_by_label("Key of that issuer").fill(apart["issuer_key"])
+            version = page.get_by_text("Version that would be published").locator("code")
+            version.wait_for()
+            page.get_by_role("button", name="Publish this survey").click()
+            if name == "first":
+                page.get_by_text(f"Personal links are made by who issues passes, {apart['issuer']}.").wait_for()
+        page.get_by_text("signs for another version").wait_for()
+        visitor.forgive("status of 422")
+
+
+def test_the_form_offers_passes_where_a_person_answers_one_version_once(browser, collector):
+    offered = "(node) => !node.querySelector('option[value=pass]').disabled && node.value"
+    with Visitor(browser, collector.url, viewport=PHONE) as visitor:
+        page = visitor.open(f"{collector.url}/#token={collector.token}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        new_survey(page, collector.url, "again", Who_may_answer="pass")
+        submit = page.get_by_label("Who may answer")
+        assert submit.evaluate(offered) == "pass"
+        page.get_by_label("How often a person reports").select_option("monthly")
+        assert submit.evaluate(offered) is False
+        assert submit.input_value() == "ticket"
+        page.get_by_label("How often a person reports").select_option("once")
+        submit.select_option("pass")
+        page.get_by_label("What people answer").select_option("search")
+        assert submit.evaluate(offered) is False
+        page.get_by_text("In a search, and where people answer again and again, there are no passes.").wait_for()
+        accessible(page)

@@ -3,13 +3,15 @@
 import subprocess
 import sys
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 
 from fldp.cli import catalogue, overview, pipeline, privacy, remote, shuffle
 
-HEAVY = ("numpy", "numba", "cryptography", "pyarrow", "scipy", "pandas", "httpx", "msgspec", "starlette")
+HEAVY = ("numpy", "numba", "cryptography", "pyarrow", "scipy", "pandas", "httpx", "msgspec", "starlette", "pydantic")
 LOADED = "import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint(*sorted(sys.modules), file=sys.stderr)\n"
+SURVEY = 'name = "pet"\nquestion = "Which?"\nlabels = ["cat", "dog"]\n[oracle]\nname = "grr"\nepsilon = 1.0\n'
 
 
 @lru_cache
@@ -56,6 +58,25 @@ def test_the_help_of_commands_loads_no_numpy():
     assert said.count("Usage: fldp") == len(every)
     assert not modules & set(HEAVY)
     assert not {module for module in modules if module.startswith(("fldp.oracles", "fldp.survey.", "fldp.wire"))}
+
+
+def test_the_pipeline_loads_what_it_needs(tmp_path):
+    """Files and a survey are words of the line as they are: what converts numbers is not loaded for them."""
+    people, survey, reports, tally = (
+        str(tmp_path / name) for name in ("people.csv", "survey.toml", "reports.fldp", "tally.fldp")
+    )
+    Path(people).write_text("pet\ncat\ndog\ncat\n")
+    Path(survey).write_text(SURVEY)
+    for words in (
+        ("privatize", people, "--survey", survey, "-o", reports),
+        ("tally", reports, "-o", tally),
+        ("estimate", tally, "--survey", survey),
+    ):
+        modules, _ = command(*words)
+        assert "numpy" in modules
+        assert not modules & ({*HEAVY} - {"numpy", "cryptography"}), words
+        assert len(modules) < 520, len(modules)
+    assert Path(tally).exists()
 
 
 @pytest.mark.parametrize("columns", [overview.MIN_COLUMNS, 80, 100, 133, 200])

@@ -15,6 +15,7 @@ import sys
 import threading
 import urllib.request
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
@@ -410,6 +411,33 @@ def test_a_delay_is_a_random_time_between_drawing_and_sending(at, asked, tmp_pat
     assert 0 <= min(times) < 30 < max(times) <= 60  # each fails once in 10^6 runs
     with pytest.raises(ValueError, match="delay must be a number from 0 to 604800, got -1"):
         at().answer(asked.name, "firefox", participant=Participant(MemoryStore()), delay=-1)
+
+
+def test_a_delay_is_drawn_once_and_kept_over_a_crash(at, asked, tmp_path, monkeypatch):
+    """Who is killed while waiting waits for the same moment, and not at all when it has passed."""
+    moments, now = [], 1e9
+
+    async def pause(_, seconds):
+        moments.append(now + seconds)
+        if len(moments) < 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("fldp.client.transport.BlockingTransport.pause", pause)
+    for place in ("client.operations", "participant.notes"):
+        monkeypatch.setattr(f"fldp.{place}.time", SimpleNamespace(time=lambda: now))
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            at().answer(asked.name, "firefox", participant=Participant(tmp_path / "answers.db"), delay=3600)
+        now += 1
+    assert moments[0] == pytest.approx(moments[1], abs=1e-3)
+    assert number(at, asked) == 0
+    now += 3600
+    at().answer(asked.name, "firefox", participant=Participant(tmp_path / "answers.db"), delay=3600)
+    assert moments[2] == now
+    assert number(at, asked) == 1
+    now -= 86_400  # a clock that was set back
+    at().answer(asked.name, "firefox", participant=Participant(tmp_path / "answers.db"), delay=60)
+    assert moments[3] == now + 60
 
 
 def test_people_with_the_same_report_count_each(at):

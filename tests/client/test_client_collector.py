@@ -139,6 +139,24 @@ def test_an_estimate_of_its_own(client, asked):
     assert "note" not in client.estimates(asked)
 
 
+def test_a_number_that_is_watched(client, asked, service):
+    fields = {"name": f"{asked.name[:-1]}n", "question": "Seconds?", "oracle": {"epsilon": 2.0}}
+    number = {"low": 0, "high": 10, "bins": 8, "unit": "s"}
+    seconds = fldp.Survey.from_dict({**fields, "number": number, "collect": {"minimum": 10}})
+    client.create(seconds)
+    client.send(seconds.privatize([k % 10 for k in range(400)], rng=1), seconds)
+    expected = seconds.estimate(client.tally(seconds)).watched(1000).mean()
+    assert client.estimate(seconds, anytime=True).mean() == expected
+    assert client.estimates(seconds, anytime=True)["number"]["mean"]["high"] == pytest.approx(expected.high)
+    assert client.estimates(seconds)["number"]["mean"]["high"] < expected.high
+    told = shell("estimates", seconds.name, "--to", service[0], "--token", service[1], "--anytime")[0]
+    assert "median" in told.lower() or "quantile 0.5" in told
+    assert f"{expected.low:.4g} .. {expected.high:.4g}" in told
+    assert "whenever you look" in told
+    assert "epsilon=2.0" in told
+    assert "eta" in told
+
+
 def test_an_estimate_of_strings(client, asked):
     fields = {"name": f"{asked.name[:-1]}s", "question": "Which word?", "oracle": {"name": "cms", "epsilon": 2.0}}
     words = fldp.Survey.from_dict({**fields, "domain": "strings", "collect": {"minimum": 10}})

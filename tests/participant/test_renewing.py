@@ -6,7 +6,7 @@ import pytest
 
 from fldp import BudgetError, Limit, Limits, Participant, Responder, Spent, wire
 from fldp.participant.headroom import headroom
-from fldp.participant.ledger import Ledger
+from fldp.participant.ledger import Charge, Ledger
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
@@ -75,6 +75,25 @@ def test_with_one_they_are_charged_to_their_months(today, store):
     ):
         asked(person, repeated(number=1))
     assert asked(person, specification(2)).spent.epsilon == 13  # lasting limits are not touched by months
+
+
+def test_a_year_refuses_the_answers_in_it_and_no_others():
+    """A clock was ahead, and limits were lowered since: a year that has too much already is nobody's but its own."""
+
+    def charged(month, epsilon=1):
+        cost = Spent(Fraction(epsilon), Fraction(1), 1)
+        return Charge("https://a.example", "t", "0" * 64, cost, "f0", 5, f"{month}-03", epoch=month, renews=True)
+
+    ledger = Ledger((charged("2028-01", 2),), born="2025-01-01")
+    lowered = Limits(month=Limit(2, 1), year=Limit(2, 1))
+    said = "answers to https://a.example from {} to {} must have an epsilon of at most 2 together, got 3"
+    for month, year in {
+        "2027-01": None,
+        "2027-02": ("2027-02", "2028-01"),
+        "2028-12": ("2028-01", "2028-12"),
+        "2029-01": None,
+    }.items():
+        assert ledger.refusals(charged(month), lowered) == ((said.format(*year),) if year else ())
 
 
 def test_a_week_has_one_answer_from_monday_to_sunday(today, store):

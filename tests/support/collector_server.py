@@ -48,6 +48,7 @@ class Server:
         self.port = free_port()
         self.url = f"{'https' if 'tls_key' in self.settings else 'http'}://127.0.0.1:{self.port}"
         self.log = (self.folder / "log").open("ab")
+        self._token_file.parent.mkdir(mode=0o700, exist_ok=True)  # gone where a start was killed before this one
         self.process = subprocess.Popen(
             self.command(), stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.environment()
         )

@@ -85,6 +85,15 @@ def above_limits(charged):
     return bad + years
 
 
+HEAD = f"| metric | reports | true shares inside of their intervals | widest half of an interval |\n|{'---|' * 4}"
+
+
+def outcome_row(name, reports, inside, ends):
+    """The row of a metric in the table that the acceptance runs print for the documents."""
+    half = (ends[:, 1] - ends[:, 0]).max() / 2 / reports
+    return f"| `{name}` | {reports:,} | {inside} of {len(ends)} | {half:.1%} |"
+
+
 @contextmanager
 def quick_folder():
     """A folder in memory where there is such a place: what is tested is not the disk."""

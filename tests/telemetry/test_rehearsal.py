@@ -18,6 +18,7 @@ from fldp.telemetry.metrics import read_metrics
 from fldp.telemetry.periods import system
 from fldp.telemetry.publishing import publish
 from fldp.telemetry.rehearsal import chart, rehearse
+from support.commands import run_here
 from support.serving import collector, running
 from support.telemetry import at, declared, install, lived, only, quick_folder, reports
 
@@ -26,9 +27,15 @@ WORDY = ROOT / "examples" / "wordy"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    with collector(tmp_path_factory.mktemp("telemetry") / "data") as (url, token), Client(url, token) as client:
-        yield client, url
+def address(tmp_path_factory):
+    with collector(tmp_path_factory.mktemp("telemetry") / "data") as (url, token):
+        yield url, token
+
+
+@pytest.fixture(scope="module")
+def served(address):
+    with Client(*address) as client:
+        yield client, address[0]
 
 
 def test_a_rehearsal_finds_what_installs_have(served):
@@ -84,6 +91,25 @@ def test_publishing_twice_changes_nothing_and_what_is_gone_is_closed(served):
     ]  # fmt: skip
     states = {row["name"]: row["state"] for row in client.surveys() if row["name"].startswith("draw-")}
     assert states == {"draw-startup": "closed", "draw-sync": "open", "draw-theme": "closed"}
+
+
+def test_a_metric_whose_survey_is_closed_is_said_to_be_and_how_to_reopen_it(address, served, tmp_path, monkeypatch):
+    (url, token), (client, _) = address, served
+    text = (WORDY / "metrics.toml").read_text().replace('"wordy"', '"again"').replace("2027-06-30", "2999-01-01")
+    (tmp_path / "metrics.toml").write_text(re.sub(r"^relay.*\n", "", text, flags=re.MULTILINE))
+    monkeypatch.setenv("FLDP_TOKEN", token)
+    told = run_here("telemetry", "publish", tmp_path / "metrics.toml", "--to", url).stdout.decode()
+    assert told.count("  created\n") == 4
+    client.close("again-run")
+
+    def run_line():
+        told = run_here("telemetry", "publish", tmp_path / "metrics.toml", "--to", url).stdout.decode()
+        assert told.count("  there already\n") >= 3
+        return next(line for line in told.splitlines() if line.startswith("again-run "))
+
+    [command] = re.findall(r"closed before: reports of it are refused.*; fldp (survey reopen .*) opens it", run_line())
+    run_here(*command.split(), "--to", url)
+    assert run_line().endswith("  there already")
 
 
 def test_values_that_changed_are_not_published(served):

@@ -7,10 +7,15 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from fractions import Fraction
 
 import pytest
 
+from fldp import GRR, wire
+from fldp.oracles.base.analysis import analysis
+from fldp.telemetry.installed import Installed
 from fldp.telemetry.page import PageServer, page
+from fldp.telemetry.publishing import survey_of
 from fldp.telemetry.says import explained
 from fldp.telemetry.view import given_away, text_of, view_data
 from support.commands import run_here
@@ -144,6 +149,58 @@ def test_what_is_said_of_a_kept_response_is_what_the_oracle_says():
         assert shown.change_visible == pytest.approx(float(oracle.change_visible), abs=1e-9)
         assert shown.change_visible == pytest.approx(expected, abs=0.0051)
         assert 2 * shown.lasting == pytest.approx(float(oracle.lasting_epsilon))
+
+
+def test_the_best_guess_is_at_most_what_randomized_response_allows():
+    """GRR reaches what epsilon allows: its report is the value with the largest probability that there is."""
+    metrics = declared()
+    for name, times in (("theme", (0.5, 1.0)), ("startup", (1.0,))):
+        metric = metrics.metrics[name]
+        found = given_away(metrics, metric)
+        sentence = found.sentences[1]
+        assert f"with probability 1/{len(metric.labels)}, and" in sentence
+        for epsilon, said in zip(times, re.findall(r"with (0\.\d{3}) at most", sentence), strict=True):
+            best = GRR(epsilon=epsilon, domain_size=len(metric.labels)).estimator.p
+            assert float(best) == pytest.approx(float(said), abs=6e-4)
+
+
+@pytest.mark.parametrize("name", ["theme", "startup"])
+def test_the_guess_after_a_report_is_that_of_the_exact_law(name):
+    """By Bayes' rule over the law in fractions, for every report of twelve installs; none is above what is allowed."""
+    metrics = only(name)
+    metric = metrics.metrics[name]
+    survey, guesses = survey_of(metrics, metric), set()
+    format_, laws = survey.oracle.report_format, analysis(survey.oracle)
+    for _ in range(12):
+        with quick_folder() as folder:
+            agent = lived(folder, metrics, {})
+            [shown] = explained(metrics, view_data(metrics, ON, agent._places, at("2026-02-10")))["reports"]
+        row = wire.decode(bytes.fromhex(shown["bytes"]), survey.oracle, survey.version).data[0]
+        public, outcome = format_.outcome(row)
+        shares = [laws.law(value, public).get(outcome, 0) for value in range(len(metric.labels))]
+        guess = max(shares) / sum(shares)
+        told = shown["says"][1]
+        epsilon = survey.oracle.epsilon
+        assert told.startswith(f"It kept epsilon {epsilon:g}, eta 1. Somebody who knows nothing else guesses the value")
+        if min(shares) == max(shares):
+            assert told.endswith(f"1/{len(shares)}, with this report and without it.")
+        else:
+            assert told.endswith(f"with this report alone with {float(guess):.3f}.")
+        assert guess <= given_away(metrics, metric).guess(epsilon)
+        guesses.add(guess)
+    assert max(guesses) > Fraction(1, len(metric.labels))  # twelve masks of zeros: once in 16 million runs
+
+
+def test_text_shows_what_every_report_says_and_its_bytes(ran, monkeypatch):
+    with quick_folder() as folder:
+        data = seen_data(folder)
+    [report] = data["reports"]
+    lines = text_of(data).splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("  2026-01 "))
+    assert lines[first + 1 : first + 4] == [f"    {line}" for line in (*report["says"], report["bytes"])]
+    monkeypatch.setattr(Installed, "view", lambda program: {**data, "metrics": {}})
+    assert report["bytes"] in said("view", "--text")
+    assert "The program does not declare this metric any more" not in said("view", "--text")
 
 
 def test_the_page_shows_everything_and_nothing_runs_in_it():

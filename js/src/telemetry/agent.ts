@@ -292,7 +292,7 @@ export class Telemetry {
     this.#isSaving = true;
     const timer = setTimeout(() => {
       this.#isSaving = false;
-      void this.#attempt(() => this.#save());
+      if (this.#held.size) void this.#attempt(() => this.#save()); // one that has ended has stored it
     }, SOON);
     unref(timer);
   }

@@ -108,15 +108,21 @@ function shownMetric(metric: AppMetric, survey: Survey): ViewedMetric {
   return { why, owner, expires, labels, survey: survey.name, version, charged, gives_away: givenAway(survey) };
 }
 
+const blind = (size: number): string => `Somebody who knows nothing else guesses the value with probability 1/${size}`;
+
 /** Say what reports of a metric give away: one, all while the value stays, and whatever is reported. */
-function givenAway({ oracle }: Survey): string[] {
+function givenAway({ oracle, labels }: Survey): string[] {
   const { epsilon, lastingEpsilon } = oracle;
+  const size = labels?.length ?? 0;
+  const guess = (most: number): string => `with ${(1 / (1 + (size - 1) * Math.exp(-most))).toFixed(3)} at most`;
+  const best = `${blind(size)}, and with one report ${guess(epsilon)}`;
   const one =
     `One report: epsilon ${epsilon}, eta 1. It rules out no value for certain, and changes the odds between two values ` +
     `by a factor of at most ${Math.exp(epsilon).toFixed(2)}.`;
-  if (!(oracle instanceof LWR)) return [one, "Each period draws anew, so epsilons of periods add up."];
+  if (!(oracle instanceof LWR)) return [one, `${best}.`, "Each period draws anew, so epsilons of periods add up."];
   return [
     one,
+    `${best}; with all reports of a value that stays, ${guess(Number(oracle.settings.epsilon_permanent))}.`,
     `All reports together, while the value stays the same: epsilon ${oracle.settings.epsilon_permanent}, eta 1, ` +
       `however many. For histories that change alike: epsilon ${lastingEpsilon}.`,
     "That the value changed, and when, is protected by no epsilon: however long somebody watches, a change shows with a " +
@@ -125,7 +131,7 @@ function givenAway({ oracle }: Survey): string[] {
   ];
 }
 
-/** Say what one report says: under which values it is likely, and what it rules out. */
+/** Say what one report says: under which values it is likely, what it rules out, and how well one guesses. */
 async function saysOf(survey: Survey | undefined, version: string, bytes: string): Promise<string[]> {
   if (survey?.version !== version)
     return ["The program does not declare this metric any more, so what the report says is not shown."];
@@ -137,9 +143,15 @@ async function saysOf(survey: Survey | undefined, version: string, bytes: string
     const [most, least] = [Math.max(...shares), Math.min(...shares)];
     const named = labels.filter((_, value) => shares[value] > most * (1 - 1e-9));
     const certain = exposure(survey);
-    if (named.length === labels.length) return [`The report is as likely under every value. ${certain}`];
+    const kept = `It kept epsilon ${survey.oracle.epsilon}, eta 1. ${blind(labels.length)}`;
+    if (named.length === labels.length)
+      return [`The report is as likely under every value. ${certain}`, `${kept}, with this report and without it.`];
     const times = `${(most / least).toFixed(2)} times as likely if the value is ${named.join(" or ")}`;
-    return [`The report is ${times} than if it is another. ${certain}`];
+    const guess = (most / shares.reduce((sum, share) => sum + share, 0)).toFixed(3);
+    return [
+      `The report is ${times} than if it is another. ${certain}`,
+      `${kept}, and with this report alone with ${guess}.`,
+    ];
   } catch (error) {
     if (error instanceof FldpError) return ["The report is damaged."];
     throw error;
@@ -195,9 +207,10 @@ export function textOf(view: View): string {
     const value = view.values[name]?.would_report ?? "nothing is stored";
     return `  ${name}: ${value} (why: ${why}; ${owner}; until ${expires})`;
   });
-  const reports = view.reports.map(({ period, metric, sent, state, due, said, bytes }) => {
+  const reports = view.reports.flatMap(({ period, metric, sent, state, due, said, bytes, says }) => {
     const when = sent ? `sent ${sent}` : `${state}, due ${due}`;
-    return `  ${period} ${metric}: ${when}${said ? ` (${said})` : ""}, ${bytes.length / 2} bytes`;
+    const fate = `${when}${said ? ` (${said})` : ""}, ${bytes.length / 2} bytes`;
+    return [`  ${period} ${metric}: ${fate}`, ...[...says, bytes].map((line) => `    ${line}`)];
   });
   return [
     `Telemetry of ${view.app}: ${view.mode} (${view.reason})`,
@@ -209,7 +222,7 @@ export function textOf(view: View): string {
     `This period, ${view.period}:`,
     ...values,
     "",
-    `Reports: ${reports.length}`,
+    `Reports: ${view.reports.length}`,
     ...reports,
     ...view.silent.map(({ period, metric, why }) => `  ${period} ${metric ?? "no metric"}: no report: ${why}`),
     "",

@@ -64,15 +64,12 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
 PURPOSE = "Private collection of statistics: flexible local differential privacy."
 EPILOG = "fldp COMMAND --help explains a command. In the environment: FLDP_URL and FLDP_TOKEN for --to and --token."
 DEBUG_HELP, VERSION_HELP = "Show where an error comes from.", "Print the version and exit."
-OPTIONS = (  # name, short name, type, text; those after the first two are Typer's own
-    ("--debug", "", "", DEBUG_HELP),
-    ("--version", "", "", VERSION_HELP),
-    ("--install-completion", "", "<bool>", "Install completion for the current shell."),
-    (
-        *("--show-completion", "", "<bool>"),
-        "Show completion for the current shell, to copy it or customize the installation.",
-    ),
-    ("--help", "-h", "", "Show this message and exit."),
+OPTIONS = (  # name, short name, text; those after the first two are Typer's own
+    ("--debug", "", DEBUG_HELP),
+    ("--version", "", VERSION_HELP),
+    ("--install-completion", "", "Install completion for the current shell."),
+    ("--show-completion", "", "Show completion for the current shell, to copy it or customize the installation."),
+    ("--help", "-h", "Show this message and exit."),
 )
 ENTRIES = {name: entry for panel in CATALOGUE.values() for name, entry in panel.items()}
 PANELS = {name: heading for heading, panel in CATALOGUE.items() for name in panel}

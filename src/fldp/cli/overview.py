@@ -26,7 +26,7 @@ def every_command() -> str:
     width, colours = _columns(), _has_colours()
     lines = ["", f" {_BOLD}Usage: fldp [OPTIONS] COMMAND [ARGS]...{_PLAIN}", ""]
     lines += [*(f" {line}" for line in _wrapped(PURPOSE, width - 2)), ""]
-    flags = [(f"{name:<22}{short:<8}{kind:<8}", text) for name, short, kind, text in OPTIONS]
+    flags = [(f"{name:<22}{short:<10}", text) for name, short, text in OPTIONS]
     lines += _panel("Options", flags, width)
     for heading, commands in CATALOGUE.items():
         rows = [(name.ljust(_COMMANDS), entry.summary) for name, entry in commands.items()]

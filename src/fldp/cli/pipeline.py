@@ -213,7 +213,7 @@ def estimate(
         refuse_figures(asked)
         form = "json" if as_json else "csv" if as_csv else "text"
         chosen = {"question": question, "cross": cross, "associations": associations, "consistent": consistent}
-        show_tables(several, **chosen, level=level, top=top, form=form, plot=plot)  # type: ignore[arg-type]
+        show_tables(several, **chosen, level=level, top=top, form=form, plot=plot, planned=anytime)  # type: ignore[arg-type]
         return
     refuse_alone(question, cross, associations, consistent)
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}

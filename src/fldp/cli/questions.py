@@ -101,13 +101,19 @@ def show_tables(
     top: int | None,
     form: str,
     plot: Path | None,
+    planned: int | None = None,
 ) -> None:
-    """Print tables: all questions, one, two together, or which go together; for people, as JSON or as CSV."""
+    """Print tables: all questions, one, two together, or which go together; for people, as JSON or as CSV.
+
+    Where reports are ``planned``, the intervals of single questions hold at every look.
+    """
     from fldp.data.postprocess import postprocess
     from fldp.presentation import questions as view
     from fldp.presentation import tables as single
 
-    asked = view.AskedTables(question, cross, associations, level, top)
+    if planned is not None and (cross or associations or consistent):
+        raise ParameterError("fldp: --anytime is for single questions, unbiased: cross-tables and tests have one look")
+    asked = view.AskedTables(question, cross, associations, level, top, planned=planned)
     shown = postprocess(tables, "consistent") if consistent else tables
     if plot is not None:
         _save_plot(shown, question, level, top, plot)
@@ -118,10 +124,10 @@ def show_tables(
     elif cross:
         single.show(*view.cross_parts(shown.cross(*cross), level))
     elif question:
-        one = view.estimate_of(shown, question)
+        one = view.estimate_of(shown, question, planned)
         single.show(single.estimate_table(one, level, top or 20), *single.estimate_notes(one))
     else:
-        single.show(*view.parts(shown, level, top or 20))
+        single.show(*view.parts(shown, level, top or 20, planned))
 
 
 def _save_plot(tables: "Tables", question: str | None, level: float, top: int | None, plot: Path) -> None:

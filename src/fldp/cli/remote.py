@@ -29,6 +29,7 @@ from fldp.support.validation import counted, one_of
 
 if TYPE_CHECKING:
     from fldp.client import Published
+    from fldp.data.estimate import Estimate
     from fldp.data.reports import Tally
     from fldp.survey.survey import Survey
 
@@ -147,6 +148,9 @@ def estimates(
     method: Annotated[str | None, typer.Option(help="rappor: linear (default), or select for many candidates.")] = None,
     since: Since = None,
     until: Until = None,
+    anytime: Annotated[
+        bool, typer.Option("--anytime", help="Intervals that hold at every look, as those of the dashboard.")
+    ] = False,
     form: Annotated[str, typer.Option("--format", help="text, json, csv or parquet.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     output: Annotated[str | None, typer.Option("-o", "--output", help="Where to write; - is standard output.")] = None,
@@ -158,6 +162,7 @@ def estimates(
     if form == "text" and output is not None:
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
     options: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+    options |= {"anytime": anytime}
     if candidates is not None:
         from fldp.data.fingerprints import as_candidates
         from fldp.wire.cells import read_candidates
@@ -170,7 +175,11 @@ def estimates(
         if form == "text" and published.survey.search is not None:
             _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
         elif form == "text" and published.survey.questions:
-            _show_questions(client.tally(published.survey, since=since, until=until), published, level, top)
+            planned = published.survey.planned if anytime else None
+            _show_questions(client.tally(published.survey, since=since, until=until), published, level, top, planned)
+        elif form == "text" and published.survey.number:
+            found = client.estimate(published.survey, post=post, since=since, until=until, anytime=anytime)
+            _show_number(found, published, level)
         elif form == "text":
             _show(client.estimates(published.survey, top=top or _SHOWN, **options), published)
         elif form == "json" and output is None:
@@ -187,6 +196,7 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     from fldp.client.messages import clean
     from fldp.oracles.exposure import exposure
     from fldp.presentation import tables
+    from fldp.presentation.looks import ALL_LOOKS, CONDITIONS
 
     size = published.survey.domain_size
     whole = "the candidates'" if size is None else f"{size:,}"
@@ -199,17 +209,30 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     rest = reply.get("rest")
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
     few = [clean(reply["note"])] if "note" in reply else []
-    tables.show(table, *few, *others, about, exposure(published.survey.oracle))
+    looks = [f"{ALL_LOOKS} {CONDITIONS}"] if "anytime" in reply else []
+    tables.show(table, *few, *others, about, *looks, exposure(published.survey.oracle))
 
 
-def _show_questions(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
+def _show_number(found: "Estimate", published: "Published", level: float) -> None:
+    """Show the figures of a number; the client has checked its version and its tally."""
+    from fldp.data.number import Number
+    from fldp.presentation import number, tables
+
+    assert isinstance(found, Number)
+    tables.show(*number.number_parts(found, level))
+    tables.show(f"Survey version {published.version[:12]}, which is {published.state}.")
+
+
+def _show_questions(
+    tally: "Tally", published: "Published", level: float, top: int | None, planned: int | None = None
+) -> None:
     """Show the tables of several questions; the client has checked their version and their tally."""
     from fldp.oracles.sampled.tables import Tables
     from fldp.presentation import questions, tables
 
     estimated: object = published.survey.estimate(tally)
     assert isinstance(estimated, Tables)
-    tables.show(*questions.parts(estimated, level, top or _SHOWN))
+    tables.show(*questions.parts(estimated, level, top or _SHOWN, planned))
     tables.show(f"Survey version {published.version[:12]}, which is {published.state}.")
 
 

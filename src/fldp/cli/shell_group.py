@@ -7,6 +7,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from fldp.cli.catalogue import ENTRIES, EXAMPLES, PANELS
+from fldp.cli.conversion import convert_lightly
 
 Parameter = TypeVar("Parameter")
 
@@ -19,6 +20,10 @@ class ShellGroup(TyperGroup):
         _dress("", self)
         loaded = {**self.commands}
         self.commands = {name: loaded[name] if name in loaded else _listed(name) for name in ENTRIES} | loaded
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters. Typer adds those of completion after it has made a group."""
+        return [_dressed(parameter) for parameter in super().get_params(ctx)]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Load a command before it is looked up."""
@@ -43,11 +48,16 @@ def _dress(words: str, command: Any) -> None:
     if words in EXAMPLES:
         command.epilog = f"Example: {EXAMPLES[words]}"
     for parameter in command.params:
-        without_type(parameter)
+        _dressed(parameter)
     find_help = command.get_help_option
-    command.get_help_option = lambda ctx: without_type(find_help(ctx))
+    command.get_help_option = lambda ctx: _dressed(find_help(ctx))
     for name, inner in getattr(command, "commands", {}).items():
         _dress(f"{words} {name}".strip(), inner)
+
+
+def _dressed(parameter: Parameter) -> Parameter:
+    convert_lightly(parameter)
+    return without_type(parameter)
 
 
 def without_type(parameter: Parameter) -> Parameter:

@@ -66,7 +66,7 @@ def publish(
         typer.echo(json.dumps([each._asdict() for each in done], indent=1))
         return
     for each in done:
-        typer.echo(f"{each.name}  {each.version}  {each.what}")
+        typer.echo(f"{each.name}  {each.version}  {each.what}{each.advice and ': '}{each.advice}")
 
 
 @commands.command()

@@ -53,20 +53,24 @@ class _Connected(Operations):
         self._settings = settings
         often = Patience(integer(0, 1000)("Client", "retries", retries), positive("Client", "patience", patience))
         transport = self._transport(settings) if relay is None else self._relayed(relay, settings)
-        self._line, self._has_relay = Line(transport, address, often, token), relay is not None
+        self._line = Line(transport, address, often, token)
 
     def _relayed(self, relay: str, settings: TransportSettings) -> Transport:
         """Return the way through a relay, which is told neither the collector's address nor a token."""
         if settings.token is not None:
             raise ParameterError("Client: relay and token cannot go together: a token tells the collector who asks")
         from fldp.client.relay import RelayTransport
+        from fldp.client.relay_keys import RelayKeys
 
         address = Address.of(relay)
         if not (address.private or self._allow_insecure):
             raise ParameterError(
                 f"Client: the relay must be reached by https, got {address.origin}, where others see that you answer"
             )
-        return RelayTransport(self._transport(replace(settings, address=address)))
+        self._relay = RelayTransport(
+            self._transport(replace(settings, address=address)), RelayKeys(str(address), settings.address.origin)
+        )
+        return self._relay
 
     def _line_to(self, url: str) -> Line:
         """Return the way to another server, without the token; it is released after use."""
@@ -82,6 +86,15 @@ class _Connected(Operations):
     def url(self) -> str:
         """Where the collector is."""
         return str(self._line.address)
+
+    @property
+    def has_new_keys(self) -> bool:
+        """Whether the collector's keys, as the relay hands them out, were replaced within a day, which is rare.
+
+        A key for one person alone would show who that is. Ask the collector's operator why, and others whether they
+        have the same. Keys are compared over as many runs as a ``Participant`` has a file.
+        """
+        return self._relay is not None and self._relay.keys.have_changed
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"

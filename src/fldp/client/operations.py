@@ -6,9 +6,9 @@ there it never waits for anything but what blocks by itself.
 
 import functools
 import io
-import random
+import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
 from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, checked_key, upload
+from fldp.data.anytime_estimate import watch
 from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
@@ -42,12 +43,12 @@ from fldp.survey.survey import Survey, SurveyError
 
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
+    from fldp.client.relay import RelayTransport
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _DELAY = number(0, 7 * 86_400)  # seconds
-_chance = random.SystemRandom()
 
 AnySurvey = Survey | Published | str  # as it is, as ``survey()`` returned it, or its version or name
 
@@ -71,6 +72,19 @@ class ClientOperation(Generic[P, T]):
         return functools.wraps(bound)(lambda *arguments, **named: client._finish(bound(*arguments, **named)))
 
 
+def _for_a_person(
+    method: "Callable[Concatenate[Operations, P], Coroutine[object, None, T]]",
+) -> "Callable[Concatenate[Operations, P], Coroutine[object, None, T]]":
+    """Have the ``participant`` of an operation remember the keys of the relay."""
+
+    @functools.wraps(method)
+    async def asked(client: "Operations", /, *given: P.args, **named: P.kwargs) -> T:
+        async with client._asking_for(named.get("participant")):
+            return await method(client, *given, **named)
+
+    return asked
+
+
 class Operations:
     """What both clients can do.
 
@@ -80,13 +94,19 @@ class Operations:
 
     _line: Line
     _allow_insecure: bool
-    _has_relay: bool
+    _relay: "RelayTransport | None" = None
 
     def _line_to(self, url: str) -> Line:
         raise NotImplementedError
 
     async def _released(self, line: Line) -> None:
         raise NotImplementedError
+
+    def _asking_for(self, person: object) -> AbstractAsyncContextManager[None]:
+        """Where there is a relay, have the person remember its keys from one run to the next."""
+        if self._relay is None or not isinstance(person, Participant):
+            return nullcontext()
+        return self._relay.kept_by(person)
 
     @ClientOperation
     async def surveys(self) -> list[dict[str, Json]]:
@@ -212,6 +232,7 @@ class Operations:
             return Sent(path.total, sent, path.version, resumed)
 
     @ClientOperation
+    @_for_a_person
     async def withdraw(
         self, survey: AnySurvey, *, participant: Participant, version: str | None = None, ticket: str | None = None
     ) -> int:
@@ -230,6 +251,7 @@ class Operations:
         return sum([await self._withdraw_version(name, each, participant, ticket) for each in versions])
 
     @ClientOperation
+    @_for_a_person
     async def repeat_withdrawals(self, *, participant: Participant) -> int:
         """Withdraw once more what a person withdrew here before: a collector restored from a backup may have it again.
 
@@ -245,7 +267,7 @@ class Operations:
     async def _withdraw_version(self, name: str, version: str, participant: Participant, ticket: str | None) -> int:
         origin, work = self._line.address.origin, self._line.transport.work
         specification = (await self._published(name, version)).survey.canonical
-        if replies.needs_relay(specification) and not self._has_relay:
+        if replies.needs_relay(specification) and self._relay is None:
             raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
         answers = await work(lambda: participant.withdraw(version, origin=origin))
         ticket = await work(lambda: participant.pass_to(version, origin=origin)) or ticket
@@ -294,6 +316,7 @@ class Operations:
         return withdrawn
 
     @ClientOperation
+    @_for_a_person
     async def answer(
         self,
         survey: AnySurvey,
@@ -321,8 +344,9 @@ class Operations:
         Where the survey takes passes, ``ticket`` buys one, unless ``obtain_pass`` has got it before, which is better:
         the less time lies between the two, the easier it is to see who answers.
 
-        With ``delay``, the stored report is sent after a random time of up to this many seconds, so that the
-        moment tells less about who sends.
+        With ``delay``, the stored report is sent after a random time of up to this many seconds, so that the moment
+        tells less about who sends. That moment is drawn once and stored, too: called again after a crash, this waits
+        until then, or not at all if it has passed.
         """
         name, wanted = _wanted(survey, version)
         longest = _DELAY("Client", "delay", delay)
@@ -335,7 +359,7 @@ class Operations:
             await work(lambda: participant.count_refusal(origin=origin))
             raise CollectorError(f"{self._line.address}: the answer is not about version {wanted}")
         submit = replies.submit(specification)
-        if replies.needs_relay(specification) and not self._has_relay:
+        if replies.needs_relay(specification) and self._relay is None:
             raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
         if submit == "pass":
             ticket = await self._pass(specification, offered, participant, ticket if state == "open" else None)
@@ -346,11 +370,13 @@ class Operations:
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
         if longest:
-            await self._line.transport.pause(_chance.uniform(0, longest))
+            moment = await work(lambda: participant.due(answer, offered, origin=origin, longest=longest))
+            await self._line.transport.pause(max(0.0, moment - time.time()))
         await self._post(offered, UploadPart(0, 1, answer.report, answer.key), ticket, token=submit == "token")
         return answer
 
     @ClientOperation
+    @_for_a_person
     async def obtain_pass(
         self, survey: AnySurvey, ticket: str | None = None, *, participant: Participant, version: str | None = None
     ) -> None:
@@ -377,7 +403,7 @@ class Operations:
         kept = await work(lambda: participant.pass_to(version, origin=origin))
         if kept is not None or ticket is None:
             return kept
-        if replies.needs_relay(specification) and not self._has_relay:
+        if replies.needs_relay(specification) and self._relay is None:
             raise CollectorError(f"{self._line.address}: the survey is answered through a relay only; give relay=")
         place = {"origin": origin, "version": version}
         try:
@@ -412,12 +438,15 @@ class Operations:
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
         method: str | None = None,
+        anytime: bool = False,
     ) -> dict[str, Json]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
 
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
+        With ``anytime``, intervals hold at every look, as those of the dashboard do.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+        asked |= {"anytime": anytime}
         request = requests.estimating(await self._resolved(survey), "json", candidates, method=method, **asked)
         return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
 
@@ -432,6 +461,7 @@ class Operations:
         since: Day | None = None,
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
+        anytime: bool = False,
     ) -> Estimate:
         """Return an ``Estimate`` with labels, of some UTC days or all. Needs a token that may read.
 
@@ -443,12 +473,15 @@ class Operations:
                 week = client.estimate("coffee", since="2026-11-09", until="2026-11-15")
             print(week)
             week.plot().savefig("week.png")
+
+        With ``anytime`` its intervals hold at every look, planned as those of the dashboard are; of several questions,
+        ``tables["load"].watched(survey.planned)`` does that.
         """
         asked = await self._specified(survey)
         tally = await self._tally(asked, asked.oracle, since, until)
         options = {"decoder": decoder, "method": method, "candidates": candidates}
         chosen = {name: value for name, value in options.items() if value is not None}
-        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post))
+        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post, anytime=anytime))
 
     @ClientOperation
     async def tally(
@@ -646,9 +679,14 @@ def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
     return survey.name, survey.version
 
 
-def _estimated(survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None) -> Estimate:
+def _estimated(
+    survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None, *, anytime: bool
+) -> Estimate:
     estimate = survey.estimate(tally, **options)
-    return estimate if post is None else postprocess(estimate, post)
+    estimate = estimate if post is None else postprocess(estimate, post)
+    if anytime and survey.questions:
+        raise fail("Client", "anytime", "left out of several questions: tables[...].watched(survey.planned)", anytime)
+    return watch(estimate, survey.planned) if anytime else estimate
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

@@ -1,17 +1,20 @@
 """A way to a collector through a relay: the relay sees who asks and not what, the collector what and not who."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
 from urllib.parse import urlencode
 
 from fldp.client.messages import Reply, Request
+from fldp.client.relay_keys import RelayKeys
 from fldp.client.retry import Transport
 from fldp.errors import CollectorError, ParameterError
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError, pad
 from fldp.oblivious.hpke import OpenError
 from fldp.oblivious.passage import HEADERS, may_pass
+from fldp.participant.participant import Participant
 
 T = TypeVar("T")
 _KEYS = Request("GET", "/keys", token=False, most=ohttp.MAX_KEYS_BYTES)
@@ -21,37 +24,45 @@ class RelayTransport:
     """Encrypts each request to the collector, and has another transport send it to the relay.
 
     The relay hands out the collector's keys, the same bytes to everybody: a key for one person alone would need
-    relay and collector to collude. They are fetched once, and again where the collector has changed them.
+    relay and collector to collude. ``keys`` remembers them for a day; they are fetched again after it, and where the
+    collector has changed them.
     """
 
-    def __init__(self, below: "DisconnectableTransport") -> None:
-        self._below = below
-        self._config: ohttp.KeyConfig | None = None
+    def __init__(self, below: "DisconnectableTransport", keys: RelayKeys) -> None:
+        self._below, self.keys = below, keys
         self.pause, self.disconnect = below.pause, below.disconnect
 
     async def work(self, job: Callable[[], T]) -> T:
         return await self._below.work(job)
+
+    @asynccontextmanager
+    async def kept_by(self, person: Participant) -> AsyncIterator[None]:
+        """Have a person's store remember the keys, too, while requests are made for that person."""
+        await self.work(lambda: self.keys.join(person))
+        try:
+            yield
+        finally:
+            self.keys.leave(person)
 
     async def request(self, request: Request) -> Reply:
         if not may_pass(request.method, request.path):
             raise ParameterError(
                 "Client: through a relay surveys are read and answered, nothing else; make a Client without relay="
             )
-        fresh = self._config is None
-        reply = await self._ask(request)
-        if _names_no_key(reply) and not fresh:  # the collector has another key by now
-            self._config = None
-            reply = await self._ask(request)
+        known = self.keys.current
+        reply = await self._ask(request, known)
+        if known is not None and _names_no_key(reply):  # the collector has another key by now
+            reply = await self._ask(request, None)
         return reply
 
-    async def _ask(self, request: Request) -> Reply:
+    async def _ask(self, request: Request, known: bytes | None) -> Reply:
         """Ask once. What the relay itself answers is returned as it is, to be tried again or shown."""
-        if self._config is None:
-            keys = await self._below.request(_KEYS)
-            if keys.status != 200:
-                return keys
-            self._config = _config(keys.body)
-        body, exchange = ohttp.encapsulate(self._config, _message(request))
+        handed = await self._below.request(_KEYS) if known is None else Reply(200, {}, known)
+        if handed.status != 200:
+            return handed
+        body, exchange = ohttp.encapsulate(_config(handed.body), _message(request))
+        if known is None:
+            await self.work(lambda: self.keys.hand_out(handed.body))
         headers = {"Content-Type": ohttp.REQUEST_TYPE}
         reply = await self._below.request(
             Request("POST", "/", headers=headers, body=body, token=False, most=ohttp.MAX_REPLY_BYTES)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fldp.data.comparison import POPULATION, Comparison, sampling_variance
+from fldp.data.comparison import Comparison
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.support.validation import fraction, integer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 PLANNED, MIN_SUPPORTS = 100, 10  # reports for each of a survey's minimum; supports of a value that nobody holds
+MINIMUM = 100  # reports, of a survey that says no other
 MAX_PLANNED = 2**53
 _USUAL = 0.05  # the miss that p-values are best at, divided by the number of values
 
@@ -47,7 +48,7 @@ def best_ratio(miss: float) -> float:
     return high
 
 
-def reach(variances: Floats | float, start: float, miss: Floats | float) -> Floats:
+def reach(variances: Floats | float, start: Floats | float, miss: Floats | float) -> Floats:
     """Return half the width of the interval, in the unit of the root of the variances."""
     whole = np.asarray(variances, np.float64) + start
     return np.asarray(np.sqrt(whole * (np.log(whole / start) - 2 * np.log(miss))))
@@ -62,7 +63,7 @@ def multiplier(share: float, miss: float) -> float:
     return float(reach(share, 1 / best_ratio(miss), miss)) / math.sqrt(share)
 
 
-def planned_reports(oracle: "FrequencyOracle", minimum: int = 100) -> int:
+def planned_reports(oracle: "FrequencyOracle", minimum: int = MINIMUM) -> int:
     """Return the number of reports to plan with, from what a survey fixes: 100 times its minimum.
 
     At least as many as support a value that nobody holds ten times: before, its law is far from normal.
@@ -80,11 +81,9 @@ def enough(oracle: "FrequencyOracle", planned: int) -> int:
     return max(planned, math.ceil(MIN_SUPPORTS / least))
 
 
-def start_of(estimate: "Estimate", planned: int) -> float:
+def start_of(estimate: "Estimate", planned: int) -> Floats | float:
     """Return the variance of the count of a value that nobody holds, after the planned reports."""
-    people = enough(estimate.oracle, integer(1, MAX_PLANNED)("Estimate", "anytime", planned))
-    options = {name: value for name, value in estimate.options.items() if name == "decoder"}
-    return float(np.max(estimate.oracle.estimator.variance(people, 0.0, **options)))
+    return estimate._variance_after(enough(estimate.oracle, integer(1, MAX_PLANNED)("Estimate", "anytime", planned)))
 
 
 def check_unbiased(estimate: "Estimate") -> None:
@@ -118,7 +117,7 @@ class AnytimeSide:
     """One side of a comparison: variances of counts, the planned variance of a rare value, the number of people."""
 
     variances: Floats
-    start: float
+    start: Floats | float
     n: int
 
     def half(self, miss: Floats | float, best: float) -> Floats:
@@ -165,14 +164,8 @@ def compared_anytime(change: Comparison, estimates: "tuple[Estimate, Estimate]",
     for estimate in estimates:
         check_unbiased(estimate)
     sides = tuple(
-        AnytimeSide(_variances(estimate, change.people), start_of(estimate, planned), estimate.n)
+        AnytimeSide(estimate._share_variances(change.people) * estimate.n**2, start_of(estimate, planned), estimate.n)
         for estimate in estimates
     )
     same = {field.name: getattr(change, field.name) for field in fields(Comparison)}
     return AnytimeComparison(**same, sides=sides, planned=enough(estimates[0].oracle, planned))
-
-
-def _variances(estimate: "Estimate", people: str) -> Floats:
-    """Return the variances of the counts; for a population, with the sampling variance."""
-    drawn = sampling_variance(estimate.counts, estimate.n) * estimate.n**2 if people == POPULATION else 0.0
-    return np.asarray(estimate.stderr**2 + drawn)

@@ -1,6 +1,7 @@
 """Estimates whose tables and files have intervals that hold at every look."""
 
 from dataclasses import dataclass, fields
+from typing import Protocol, runtime_checkable
 
 from fldp.data.anytime import MAX_PLANNED, anytime_interval, check_unbiased, enough
 from fldp.data.estimate import Estimate
@@ -30,8 +31,18 @@ class AnytimeEstimate(Estimate):
         return anytime_interval(self, level, self.planned if anytime is None else anytime, simultaneous=together)
 
 
-def watch(estimate: Estimate, planned: int, *, simultaneous: bool = True) -> AnytimeEstimate:
+@runtime_checkable
+class Watchable(Protocol):
+    """What has intervals for every look of its own: a number, or one of several questions."""
+
+    def watched(self, planned: int) -> Estimate:
+        """Return the same with intervals that hold at every look."""
+
+
+def watch(estimate: Estimate, planned: int, *, simultaneous: bool = True) -> Estimate:
     """Return the same estimate with intervals that hold at every look, for tables and files."""
+    if isinstance(estimate, Watchable):
+        return estimate.watched(planned)
     check_unbiased(estimate)
     people = enough(estimate.oracle, integer(1, MAX_PLANNED)("Estimate", "anytime", planned))
     same = {field.name: getattr(estimate, field.name) for field in fields(Estimate)}

@@ -305,6 +305,11 @@ class Estimate(FramedAtLevel, Displayed):
         """How many people's reports are about these values."""
         return self.n
 
+    def _variance_after(self, reports: int) -> Floats | float:
+        """Return the variance of the count of a value that nobody holds, after this many reports."""
+        options = {name: value for name, value in self.options.items() if name == "decoder"}
+        return float(np.max(self.oracle.estimator.variance(reports, 0.0, **options)))
+
     def _check_comparable(self, other: "Estimate") -> None:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
             size = len(other.counts) if isinstance(other, Estimate) else other

@@ -155,6 +155,9 @@ class Number(Estimate):
     def _standard_errors(self, level: float) -> float:
         return standard_errors(level, self.n, self.planned)
 
+    def _variance_after(self, reports: int) -> Floats:
+        return np.asarray(self.stderr**2 * (reports / self.n))  # as that of one report hardly depends on the people
+
     @property
     def _plain(self) -> "Number":
         """The number before any repair: intervals are its."""

@@ -28,6 +28,8 @@ def only(change: Comparison, value: int) -> Comparison:
         labels=None if change.labels is None else change.labels[kept],
     )
     if isinstance(alone, AnytimeComparison):
-        sides = tuple(replace(side, variances=side.variances[kept]) for side in alone.sides)
+        starts = [np.broadcast_to(side.start, side.variances.shape)[kept] for side in alone.sides]
+        each = zip(alone.sides, starts, strict=True)
+        sides = tuple(replace(side, variances=side.variances[kept], start=start) for side, start in each)
         return replace(alone, sides=sides)
     return alone

@@ -13,7 +13,9 @@ from typing import cast
 
 import numpy as np
 
+from fldp.data.anytime import MINIMUM, PLANNED, multiplier
 from fldp.data.frames import Columns, Framed, by_column
+from fldp.data.number import LEVEL
 from fldp.data.scale import DISTRIBUTION, MAX_BINS, MEAN, MIN_BINS, POINTS
 from fldp.estimation.expected_error import users_constraint
 from fldp.numerics.types import Floats
@@ -121,13 +123,18 @@ def cell_spread(oracle: SS) -> float:
 
 @dataclass(frozen=True)
 class NumberRow:
-    """What to expect of a number of cells; errors are standard errors of shares, and of the mean over the range."""
+    """What to expect of a number of cells; errors are standard errors of shares, and of the mean over the range.
+
+    A reach is half the interval that the dashboard shows, which holds at every look, that of the CDF for all edges.
+    """
 
     bins: int
     cell: float
     cdf_error: float
     mean_error: float
     bits: int
+    cdf_reach: float = 0.0
+    mean_reach: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -195,7 +202,19 @@ class NumberPlan(Framed, Displayed):
     def _row(self) -> NumberRow:
         errors = (0.0 if self.goal == MEAN else self.cdf_variance, self.mean_variance)
         cdf, mean = (math.sqrt(variance / self.users) for variance in errors)
-        return NumberRow(self.bins, 1 / self.bins, cdf, mean, self.bits)
+        return NumberRow(self.bins, 1 / self.bins, cdf, mean, self.bits, *self._reaches)
+
+    @property
+    def _reaches(self) -> tuple[float, float]:
+        """Half the intervals of the dashboard, of the CDF and of the mean: about the people who reported."""
+        share, miss = self.users / (PLANNED * MINIMUM), 1 - LEVEL
+        points = np.linspace(0.0, 1.0, self.bins) if self.goal == MEAN else (np.arange(self.bins) + 0.5) / self.bins
+        mean = multiplier(share, miss) * math.sqrt((self.mean_variance - points.var()) / self.users)
+        if self.goal == MEAN:
+            return 0.0, mean
+        below = np.arange(1, self.bins) / self.bins
+        noise = self.cdf_variance - float((below * (1 - below)).mean())
+        return multiplier(share, miss / (self.bins - 1)) * math.sqrt(noise / self.users), mean
 
     def _columns(self) -> Columns:
         names = ("bins", "cell", "cdf_error", "mean_error", "bits")

@@ -495,6 +495,7 @@ class PlanReply(ReplyModel, frozen=True):
     bits: Count | UnsetType = UNSET
     gives_away: str | UnsetType = UNSET
     views: Rows | UnsetType = UNSET
+    best_bins: Count | UnsetType = UNSET
 
 
 class Tickets(ReplyModel, frozen=True):

@@ -32,10 +32,11 @@ from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Refreshing, follows
 from fldp.oracles.sampled import drawn_view
 from fldp.oracles.sampled.sampled import of_questions
-from fldp.participant import epochs, pass_keeping
+from fldp.participant import epochs, notes, pass_keeping
 from fldp.participant.choice import Choice, asked_places
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
+from fldp.participant.notes import RelayedKeys
 from fldp.participant.past_answers import (
     all_sent,
     as_withdrawn,
@@ -286,6 +287,21 @@ class Participant:
     def pass_to(self, version: str, *, origin: str) -> str | None:
         """Return the pass to a version of a survey, None if it is not here."""
         return pass_keeping.find(self._store, version, origin_of(origin))
+
+    def due(self, answer: "Answer", version: str, *, origin: str, longest: float) -> float:
+        """Return when to send an answer that waits for up to ``longest`` seconds, in seconds since 1970.
+
+        The moment is drawn and stored once: who asks again, after a crash too, gets the same.
+        """
+        return notes.due(self._store, (origin_of(origin), version), answer.key, longest)
+
+    def relayed_keys(self, *, origin: str) -> RelayedKeys | None:
+        """Return the collector's keys that a relay handed out last, None where none are kept."""
+        return notes.relayed_keys(self._store, origin_of(origin))
+
+    def keep_relayed_keys(self, handed: RelayedKeys, *, origin: str) -> None:
+        """Keep the collector's keys, in the place of those before."""
+        notes.keep_relayed_keys(self._store, origin_of(origin), handed)
 
     def refusals(self) -> tuple[Refusals, ...]:
         """Return how often surveys were refused, by origin: an origin that keeps asking is suspicious.

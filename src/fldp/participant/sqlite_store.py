@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 4
 _PASS = re.compile(f"[0-9a-f]{{{2 * SECRET_BYTES}}}|{PASS.pattern}")
+_NOTE = re.compile("[ -~]{1,70000}")
 _APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
 _ANSWERS = """CREATE TABLE answers (
     number  INTEGER PRIMARY KEY,  -- the order of answering
@@ -116,7 +117,8 @@ class FileStore:
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
 
     Beside it, ``PATH.chances`` has what chance has chosen for surveys that ask only some of their questions, and
-    ``PATH.passes`` has passes. They belong together: move and copy all of them.
+    ``PATH.passes`` has passes; ``PATH.notes`` has keys that relays handed out, and when answers are due that wait. They
+    belong together: move and copy all of them.
 
     A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written. It began on
     that day, as far as limits that renew are concerned. ``born`` is the day on which a file that is made began: today,
@@ -236,6 +238,16 @@ class _Rows:
     @property
     def _passes(self) -> TextFile:
         return TextFile(self._path.with_name(f"{self._path.name}.passes"), "passes", _PASS)
+
+    def note(self, origin: str, about: str) -> str | None:
+        return self._notes.find(origin, about)
+
+    def keep_note(self, origin: str, about: str, text: str) -> None:
+        self._notes.put(origin, about, text)
+
+    @property
+    def _notes(self) -> TextFile:
+        return TextFile(self._path.with_name(f"{self._path.name}.notes"), "notes", _NOTE)
 
     def check(self) -> None:
         """Refuse a file whose structure, index or numbers are damaged."""

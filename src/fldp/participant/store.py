@@ -5,7 +5,8 @@ change anything. What was added in it is durable when the block ends, and gone i
 
 A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none. A book
 that is also a ``ChanceBook`` can answer surveys that ask only the questions that chance has chosen, and one that is
-also a ``PassBook`` surveys that take passes.
+also a ``PassBook`` surveys that take passes. A book that is also a ``NoteBook`` remembers what a client may forget: the
+keys that a relay handed out, and when an answer that waits is due.
 
 A book that is also an ``EpochBook`` keeps an answer for each week or month. With one that is not, surveys that are
 repeated by those are refused. Where answers are charged by the month, its ledger says when it began (``Ledger.born``).
@@ -82,6 +83,17 @@ class PassBook(Protocol):
 
 
 @runtime_checkable
+class NoteBook(Protocol):
+    """What a book may add: short texts in ASCII of one line, by origin and what they are about."""
+
+    def note(self, origin: str, about: str) -> str | None:
+        """Return a text, or None."""
+
+    def keep_note(self, origin: str, about: str, text: str) -> None:
+        """Keep a text in the place of the one before, if there was one. No answer is in it, and it costs nothing."""
+
+
+@runtime_checkable
 class Store(Protocol):
     """Where answers are kept."""
 
@@ -120,7 +132,7 @@ class MemoryStore:
         day = epochs.today() if born is None else epochs.checked_day("MemoryStore", "born", born)
         self._ledger, self._kept = Ledger(born=day), dict[tuple[str, str, str], bytes]()
         self._refusals: tuple[Refusals, ...] = ()
-        self._chances, self._passes = dict[tuple[str, str], int](), dict[tuple[str, str], str]()
+        self._chances, self._texts = dict[tuple[str, str], int](), dict[tuple[str, str], str]()
 
     @contextmanager
     def exclusive(self) -> "Iterator[_Page]":
@@ -128,10 +140,10 @@ class MemoryStore:
         if os.getpid() != self._process:
             raise FldpError("MemoryStore: a store in memory cannot be shared with another process; use a file")
         with self._lock:
-            page = _Page(self._ledger, dict(self._kept), self._refusals, dict(self._chances), dict(self._passes))
+            page = _Page(self._ledger, dict(self._kept), self._refusals, dict(self._chances), dict(self._texts))
             yield page
             self._ledger, self._kept, self._refusals = page.ledger, page.kept, page.refusals
-            self._chances, self._passes = page.chances, page.passes
+            self._chances, self._texts = page.chances, page.texts
 
     def __reduce__(self) -> NoReturn:
         raise FldpError("MemoryStore: a store in memory cannot be copied, since both copies would answer; use a file")
@@ -146,9 +158,9 @@ class _Page:
         kept: dict[tuple[str, str, str], bytes],
         refusals: tuple[Refusals, ...],
         chances: dict[tuple[str, str], int],
-        passes: dict[tuple[str, str], str],
+        texts: dict[tuple[str, str], str],
     ) -> None:
-        self.ledger, self.kept, self.refusals, self.chances, self.passes = ledger, kept, refusals, chances, passes
+        self.ledger, self.kept, self.refusals, self.chances, self.texts = ledger, kept, refusals, chances, texts
 
     def find(self, origin: str, version: str) -> bytes | None:
         return self.find_epoch(origin, version, "")
@@ -170,10 +182,16 @@ class _Page:
         self.chances[origin, version] = word
 
     def kept_pass(self, origin: str, version: str) -> str | None:
-        return self.passes.get((origin, version))
+        return self.note(origin, f"pass {version}")
 
     def keep_pass(self, origin: str, version: str, text: str) -> None:
-        self.passes[origin, version] = text
+        self.keep_note(origin, f"pass {version}", text)
+
+    def note(self, origin: str, about: str) -> str | None:
+        return self.texts.get((origin, about))
+
+    def keep_note(self, origin: str, about: str, text: str) -> None:
+        self.texts[origin, about] = text
 
     def refuse(self, origin: str, day: str) -> None:
         counts = {entry.origin: entry for entry in self.refusals}

@@ -17,6 +17,7 @@ from fldp.oracles.sampled.cross import Cross
 from fldp.oracles.sampled.ratios import Ratios
 from fldp.oracles.sampled.tables import TableEstimate, Tables
 from fldp.presentation import tables as single
+from fldp.presentation.looks import CONDITIONS, QUESTION_LOOKS, watched_facts
 from fldp.presentation.number import figures as number_figures
 from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
@@ -27,23 +28,27 @@ _MAX_VIEWS, _MAX_TABLES = 12, 16
 SEVERAL = "One report is for all questions together: its epsilon covers all answers."
 
 
-def estimate_of(tables: Tables, question: int | str) -> TableEstimate:
-    """Return the estimated counts of the answers to a question, also where it is a number."""
-    return tables.estimate(question)
+def estimate_of(tables: Tables, question: int | str, planned: int | None = None) -> TableEstimate:
+    """Return the estimated counts of the answers to a question, also where it is a number; watched, if planned."""
+    estimate = tables.estimate(question)
+    return estimate if planned is None else estimate.watched(planned)
 
 
-def parts(tables: Tables, level: float, top: int) -> list[object]:
-    """Return what to show of all questions: a table each, then the views, and what a report gives away."""
+def parts(tables: Tables, level: float, top: int, planned: int | None = None) -> list[object]:
+    """Return what to show of all questions: a table each, then the views, and what a report gives away.
+
+    Where reports are ``planned``, the intervals of a question hold at every look.
+    """
     shown: list[object] = []
     for question, name in enumerate(tables.names):
         if not tables.has((question,)):
             shown.append(f"{single.visible(name)}: no report is about it yet.")
             continue
-        estimate = estimate_of(tables, question)
+        estimate = estimate_of(tables, question, planned)
         size = len(estimate.counts)
         title = f"{single.visible(name)}: the {min(top, size):,} largest of {size:,} estimates"
         shown.append(single.estimate_rows_table(title, single.estimate_rows(estimate, level, top), level))
-    return [*shown, *notes(tables)]
+    return [*shown, *([] if planned is None else [f"{QUESTION_LOOKS} {CONDITIONS}"]), *notes(tables)]
 
 
 def notes(tables: Tables) -> list[str]:
@@ -194,6 +199,7 @@ class AskedTables:
     """Which tables are asked for: of one question, of two together, of all pairs, or of all questions.
 
     Tables of fewer than ``minimum`` people, those whose report is about all of their questions, are not shown.
+    Where reports are ``planned``, the intervals of single questions hold at every look; all others are for one look.
     """
 
     question: str | None = None
@@ -202,6 +208,7 @@ class AskedTables:
     level: float = 0.95
     top: int | None = None
     minimum: int = 0
+    planned: int | None = None
 
     def __post_init__(self) -> None:
         if sum(map(bool, (self.question, self.cross, self.associations))) > 1:
@@ -237,9 +244,9 @@ def asked_facts(tables: Tables, asked: AskedTables) -> dict[str, Json]:
         return {**common, **one, "rows": [], "cells": one["rows"]}
     if asked.question:
         asked.require(tables, [asked.question])
-        return {**common, **question_facts(tables, asked.question, asked.level, asked.top)}
+        return {**common, **question_facts(tables, asked.question, asked.level, asked.top, asked.planned)}
     every: list[Json] = [
-        question_facts(tables, number, asked.level, asked.top)
+        question_facts(tables, number, asked.level, asked.top, asked.planned)
         if asked.shown(tables, number)
         else {"question": name, "rows": [], "note": f"fewer than {max(1, asked.minimum)} reports are about it"}
         for number, name in enumerate(tables.names)
@@ -263,7 +270,8 @@ def asked_rows(tables: Tables, asked: AskedTables) -> Rows:
         return cross_rows(cross, asked.level)
     if asked.question:
         asked.require(tables, [asked.question])
-    return [row for row in all_rows(tables, asked.level, asked.minimum) if asked.question in (None, row["table"])]
+    every = all_rows(tables, asked.level, asked.minimum, asked.planned)
+    return [row for row in every if asked.question in (None, row["table"])]
 
 
 def encoded(tables: Tables, form: str, asked: AskedTables, more: Mapping[str, Json] = MappingProxyType({})) -> bytes:
@@ -294,15 +302,22 @@ def facts(tables: Tables) -> dict[str, Json]:
     }
 
 
-def question_facts(tables: Tables, question: int | str, level: float, top: int | None) -> dict[str, Json]:
+def question_facts(
+    tables: Tables, question: int | str, level: float, top: int | None, planned: int | None = None
+) -> dict[str, Json]:
     """Return the estimates of one question."""
-    estimate = estimate_of(tables, question)
+    estimate = estimate_of(tables, question, planned)
     asked = tables.questions[tables.index(question)]
     answered = {} if not asked.optional else {"answered": _ratio_rows(estimate.answered(level))}
     rows: Json = single.estimate_rows(estimate, level, top)
-    shown: object = tables[question]
-    number = {"number": number_figures(shown, level)} if isinstance(shown, Number) else {}
-    return {"question": asked.name, "level": level, "rows": rows, **answered, **number}
+    number = _number_facts(tables[question], level, planned)
+    return {"question": asked.name, "level": level, "rows": rows, **watched_facts(estimate), **answered, **number}
+
+
+def _number_facts(shown: object, level: float, planned: int | None) -> dict[str, Json]:
+    if not isinstance(shown, Number):
+        return {}
+    return {"number": number_figures(shown if planned is None else shown.watched(planned), level)}
 
 
 def cross_facts(cross: Cross, level: float) -> dict[str, Json]:
@@ -334,12 +349,12 @@ def association_rows(associations: Associations) -> Rows:
     return _rows(associations._columns())
 
 
-def all_rows(tables: Tables, level: float, minimum: int = 0) -> Rows:
+def all_rows(tables: Tables, level: float, minimum: int = 0, planned: int | None = None) -> Rows:
     """Return every table of enough people as rows: one for each table and cell, for CSV and Parquet."""
     rows: Rows = []
     for question, name in enumerate(tables.names):
         if tables.has((question,)) and tables.about([question]) >= minimum:
-            for row in single.estimate_rows(estimate_of(tables, question), level, None):
+            for row in single.estimate_rows(estimate_of(tables, question, planned), level, None):
                 rows.append({"table": name, "cell": row["label"], **_figures(row)})
     for a, b in tables.crosses:
         if tables.has((a, b)) and tables.about([a, b]) >= minimum:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.anytime import PLANNED
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Reports, Tally
 from fldp.data.scale import Scale
@@ -234,6 +235,11 @@ class Survey(Displayed):
     def release(self) -> int | None:
         """How many more reports it takes before those who read see them; None where they see every report at once."""
         return self.collect.get("release")
+
+    @property
+    def planned(self) -> int:
+        """The number of reports that intervals for every look are planned with: fixed by the survey, not by data."""
+        return PLANNED * int(self.collect["minimum"])
 
     @property
     def derives(self) -> bool:

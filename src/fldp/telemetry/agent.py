@@ -99,11 +99,9 @@ class Agent:
         if over and self.mode.mode != "on":
             self._forget_old()
         elif self.mode.mode == "on" and (over or not os.path.exists(self._places.ledger)):
-            from fldp.telemetry.drawing import Ending
+            from fldp.telemetry.drawing import Ending, opened
 
-            ending = Ending(self.metrics, self.state, self._places.ledger)
-            ending.open_ledger(now)
-            ending.run(now, self.mode.since)
+            Ending(self.metrics, self.state, opened(self._places.ledger, now)).run(now, self.mode.since)
 
     def send_due(self) -> None:
         """Send the reports whose time has come."""

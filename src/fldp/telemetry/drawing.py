@@ -24,19 +24,20 @@ if TYPE_CHECKING:
     from fldp.participant.sqlite_store import FileStore
 
 
+def opened(path: str, now: datetime) -> "FileStore":
+    """Open the ledger; it is made by the first program that may send, so that its first month can pass."""
+    from fldp.participant.sqlite_store import FileStore
+
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    return FileStore(path, born=f"{now:%Y-%m-%d}")
+
+
 class Ending(NamedTuple):
     """What ends periods: the metrics, the program's file, and the person's ledger."""
 
     metrics: AppMetrics
     state: State
-    ledger: str
-
-    def open_ledger(self, now: datetime) -> "FileStore":
-        """Open the ledger; it is made by the first program that may send, so that its first month can pass."""
-        from fldp.participant.sqlite_store import FileStore
-
-        os.makedirs(os.path.dirname(self.ledger), mode=0o700, exist_ok=True)
-        return FileStore(self.ledger, born=f"{now:%Y-%m-%d}")
+    ledger: "FileStore"
 
     def run(self, now: datetime, since: str = "") -> None:
         """End all periods that are over; those before the last one, or before ``since``, without a report."""
@@ -94,7 +95,7 @@ class Ending(NamedTuple):
         )
         keep = responder.keep if metric.lasts else None
         stored = answer_period(
-            self.open_ledger(now),
+            self.ledger,
             asked,
             Limits.renewing(),
             lambda kept: (responder.following(kept) if metric.lasts else responder).encode(label),

@@ -76,7 +76,7 @@ def choices(variables: Mapping[str, str]) -> Mapping[str, Any]:
         apps = chosen.get("app", {})
         if isinstance(apps, dict) and all(isinstance(table, dict) for table in apps.values()):
             return chosen
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         pass
     return {"mode": "unreadable"}
 

@@ -11,11 +11,12 @@ from fldp.telemetry.specification import specification, survey_name, version_of
 
 
 class PublishedMetric(NamedTuple):
-    """What became of a survey: ``created``, ``there already`` or ``closed``, and why."""
+    """What became of a survey: ``created``, ``there already``, ``closed`` or ``closed before``, and what to do then."""
 
     name: str
     version: str
     what: str
+    advice: str = ""
 
 
 class SurveyHost(Protocol):
@@ -64,9 +65,19 @@ def _refuse_other_values(collector: SurveyHost, row: Mapping[str, Json], wanted:
 
 
 def _created(collector: SurveyHost, survey: Survey, there: list[dict[str, Json]]) -> PublishedMetric:
-    known = any(row["version"] == survey.version for row in there)
+    states = [row["state"] for row in there if row["version"] == survey.version]
     collector.create(survey)
-    return PublishedMetric(survey.name, survey.version, "there already" if known else "created")
+    if "closed" in states:
+        return PublishedMetric(survey.name, survey.version, "closed before", _reopening(survey))
+    return PublishedMetric(survey.name, survey.version, "there already" if states else "created")
+
+
+def _reopening(survey: Survey) -> str:
+    """Say what a survey means that somebody closed although its metric is declared."""
+    return (
+        f"reports of it are refused, and lost; fldp survey reopen {survey.name} "
+        f"--version {survey.version[:12]} opens it again, or take the metric out of the file"
+    )
 
 
 def _is_gone(app: str, collector: SurveyHost, row: Mapping[str, Json], wanted: Mapping[str, Survey]) -> bool:

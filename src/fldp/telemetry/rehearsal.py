@@ -27,10 +27,12 @@ from fldp.telemetry.agent import Agent, Places
 from fldp.telemetry.metrics import NUMBERS, UNSET, YES, AppMetric, AppMetrics
 from fldp.telemetry.modes import Mode
 from fldp.telemetry.publishing import publish, survey_of
+from fldp.telemetry.specification import version_of
 
 BEGIN = datetime(2026, 1, 5, tzinfo=UTC)  # a Monday, and far from the end of a month
 SILENT, CHANGING = 0.1, 0.05  # shares of installs that record nothing in a period, and whose attributes change
 Say = Callable[[str], None]
+Truth = Counter[tuple[str, str]]  # reports by metric and label
 
 
 class RehearsedMetric(NamedTuple):
@@ -78,6 +80,7 @@ class Install:
         )
         self._labels = {metric.name: _likely(metric, random) for metric in metrics.metrics.values()}
         self._recorded: dict[str, str] = {}
+        self._known = 0
 
     def agent(self, moment: datetime) -> Agent:
         """Start the program at a moment."""
@@ -86,9 +89,9 @@ class Install:
     def run(self, moment: datetime) -> tuple[str, str] | None:
         """Run at the begin of a period: end the one before, and record for this one; return what was drawn then."""
         agent = self.agent(moment)
-        known = len(self.reports(agent))
         agent.end_periods()
-        drawn = self.reports(agent)[known:]
+        drawn = self.reports(agent)[self._known :]
+        self._known += len(drawn)
         truth = (drawn[0], self._recorded.get(drawn[0], UNSET)) if drawn else None
         self._recorded = {name: label for name, label in self._person() if self._random.random() >= SILENT}
         for name, label in self._recorded.items():
@@ -129,21 +132,38 @@ def rehearse(
     metrics: AppMetrics, client: Client, url: str, *, installs: int, count: int, seed: int, folder: Path, say: Say
 ) -> list[RehearsedMetric]:
     """Publish metrics at a collector, let simulated installs run for some periods, and estimate what they have."""
+    tried = published(metrics, client, url)
+    return outcomes(tried, client, live(tried, range(installs), count=count, seed=seed, folder=folder, say=say))
+
+
+def published(metrics: AppMetrics, client: Client, url: str) -> AppMetrics:
+    """Publish metrics at a collector; return them as a program has them that reports there and never expires."""
     lasting = {name: metric._replace(expires="") for name, metric in metrics.metrics.items()}
     tried = metrics._replace(collector=url, relay="", default="on", metrics=lasting, versions={})
     publish(tried, client, "")
-    random = np.random.default_rng(seed)
-    people = [Install(tried, _made(folder / str(number)), random) for number in range(installs)]
-    truth = Counter[tuple[str, str]]()
-    for number, start in enumerate(_starts(tried.period, count + 1)):
-        for install in people:
-            drawn = install.run(start + timedelta(seconds=int(random.integers(3600))))
-            truth.update([drawn] if drawn else [])
-        later = start + periods.SPREAD[tried.period] + timedelta(hours=2)
-        for install in people:
+    return tried._replace(versions={name: version_of(tried, metric) for name, metric in lasting.items()})
+
+
+def live(metrics: AppMetrics, numbers: range, *, count: int, seed: int, folder: Path, say: Say) -> Truth:
+    """Let the installs of some numbers run for some periods; return how many reported each metric and label.
+
+    What a person does follows from the seed and the number, so processes can share the installs of a rehearsal.
+    """
+    people = [(Install(metrics, _made(folder / str(k)), drawn), drawn) for k, drawn in _generators(seed, numbers)]
+    truth = Truth()
+    for number, start in enumerate(_starts(metrics.period, count + 1)):
+        for install, drawn in people:
+            reported = install.run(start + timedelta(seconds=int(drawn.integers(3600))))
+            truth.update([reported] if reported else [])
+        later = start + periods.SPREAD[metrics.period] + timedelta(hours=2)
+        for install, _ in people:
             install.agent(later).send_due()
-        say(f"{periods.period_of(start, tried.period)}: {sum(truth.values())} reports so far") if number else None
-    return [_outcome(tried, metric, client, truth) for metric in tried.active("")]
+        say(f"{periods.period_of(start, metrics.period)}: {sum(truth.values())} reports so far") if number else None
+    return truth
+
+
+def _generators(seed: int, numbers: range) -> Iterator[tuple[int, np.random.Generator]]:
+    return ((number, np.random.default_rng([seed, number])) for number in numbers)
 
 
 def _made(folder: Path) -> Path:
@@ -160,9 +180,12 @@ def _starts(kind: str, count: int) -> Iterator[datetime]:
         moment = moment if kind == "week" else moment.replace(day=5)
 
 
-def _outcome(
-    metrics: AppMetrics, metric: AppMetric, client: Client, truth: Counter[tuple[str, str]]
-) -> RehearsedMetric:
+def outcomes(metrics: AppMetrics, client: Client, truth: Truth) -> list[RehearsedMetric]:
+    """Return what the collector estimates of each metric, beside the truth."""
+    return [_outcome(metrics, metric, client, truth) for metric in metrics.active("")]
+
+
+def _outcome(metrics: AppMetrics, metric: AppMetric, client: Client, truth: Truth) -> RehearsedMetric:
     counts = np.array([truth[metric.name, label] for label in metric.labels])
     try:
         estimate = client.estimate(survey_of(metrics, metric))

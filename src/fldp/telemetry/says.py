@@ -9,6 +9,7 @@ from fldp import wire
 from fldp.errors import FldpError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.exposure import exposure
+from fldp.support.exact_numbers import number_text, share_text
 from fldp.survey.survey import Survey
 from fldp.telemetry.metrics import AppMetrics
 from fldp.telemetry.specification import specification
@@ -22,7 +23,7 @@ def explained(metrics: AppMetrics, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says(survey: Survey | None, report: Mapping[str, Any]) -> list[str]:
-    """Return what one report says: under which values it is likely, and what it rules out."""
+    """Return what one report says: under which values it is likely, what it rules out, and how well one guesses."""
     if survey is None or survey.version != report["version"]:
         return ["The program does not declare this metric any more, so what the report says is not shown."]
     try:
@@ -33,9 +34,13 @@ def says(survey: Survey | None, report: Mapping[str, Any]) -> list[str]:
     likely = likelihoods > likelihoods.max() * (1 - 1e-9)
     named = [label for label, more in zip(survey.labels or (), likely, strict=True) if more]
     factor = likelihoods.max() / max(likelihoods.min(), np.finfo(float).tiny)
+    kept = f"It kept epsilon {number_text(survey.oracle.epsilon)}, eta {share_text(survey.oracle.eta)}."
+    blind = f"Somebody who knows nothing else guesses the value with probability 1/{len(likelihoods)}"
     if len(named) == len(likelihoods):
-        return [f"The report is as likely under every value. {exposure(survey.oracle)}"]
+        likely_under = "The report is as likely under every value."
+        return [f"{likely_under} {exposure(survey.oracle)}", f"{kept} {blind}, with this report and without it."]
     return [
         f"The report is {factor:.2f} times as likely if the value is {' or '.join(named)} than if it is another. "
-        f"{exposure(survey.oracle)}"
+        f"{exposure(survey.oracle)}",
+        f"{kept} {blind}, and with this report alone with {likelihoods.max() / likelihoods.sum():.3f}.",
     ]

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,36 +85,27 @@ def view(
     from fldp.telemetry.installed import one_installed
 
     if source is not None:
-        _show_file(source, as_text, as_json, browser)
-        return
+        from fldp.telemetry.page import read_view
 
-    program = one_installed(app)
-    if as_text:
-        from fldp.telemetry.view import text_of
-
-        typer.echo(text_of(program.view()))
+        shown = read_view(source)
+        _show(lambda: shown, as_text, as_json, browser)
         return
     from fldp.telemetry.says import explained
 
-    if as_json:
-        typer.echo(json.dumps(explained(program.metrics, program.view()), indent=1))
-        return
-    _serve(lambda: explained(program.metrics, program.view()), browser)
+    program = one_installed(app)
+    _show(lambda: explained(program.metrics, program.view()), as_text, as_json, browser)
 
 
-def _show_file(source: Path, as_text: bool, as_json: bool, browser: bool) -> None:
-    """Show a view that another program wrote."""
-    from fldp.telemetry.page import read_view
+def _show(data: Callable[[], Mapping[str, Any]], as_text: bool, as_json: bool, browser: bool) -> None:
     from fldp.telemetry.view import text_of
 
-    data = read_view(source)
     if as_text or as_json:
-        typer.echo(text_of(data) if as_text else json.dumps(data, indent=1))
+        typer.echo(text_of(data()) if as_text else json.dumps(data(), indent=1))
         return
-    _serve(lambda: data, browser)
+    _serve(data, browser)
 
 
-def _serve(data: Any, browser: bool) -> None:
+def _serve(data: Callable[[], Mapping[str, Any]], browser: bool) -> None:
     import webbrowser
 
     from fldp.telemetry.page import PageServer

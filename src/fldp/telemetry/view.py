@@ -27,11 +27,19 @@ _NOTHING = "epsilon 0, eta 1, 0 answers"
 
 
 class GivenAway(NamedTuple):
-    """What reports of a metric give away: of one, of all while the value stays, and of whatever is reported."""
+    """What reports of a metric give away: of one, of all while the value stays, and of whatever is reported.
+
+    ``size`` is how many values there are.
+    """
 
     epsilon: float
     lasting: float | None
     change_visible: float | None
+    size: int
+
+    def guess(self, epsilon: float) -> float:
+        """Return how likely the best guess is right at most, if all values are as likely before: by Bayes' rule."""
+        return 1 / (1 + (self.size - 1) * math.exp(-epsilon))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -40,10 +48,15 @@ class GivenAway(NamedTuple):
             f"One report: epsilon {number_text(self.epsilon)}, eta 1. It rules out no value for certain, and changes "
             f"the odds between two values by a factor of at most {math.exp(self.epsilon):.2f}."
         )
+        best = (
+            f"Somebody who knows nothing else guesses the value with probability 1/{self.size}, and with one report "
+            f"with {self.guess(self.epsilon):.3f} at most"
+        )
         if self.lasting is None or self.change_visible is None:
-            return (one, "Each period draws anew, so epsilons of periods add up.")
+            return (one, f"{best}.", "Each period draws anew, so epsilons of periods add up.")
         return (
             one,
+            f"{best}; with all reports of a value that stays, with {self.guess(self.lasting):.3f} at most.",
             f"All reports together, while the value stays the same: epsilon {number_text(self.lasting)}, eta 1, "
             f"however many. For histories that change alike: epsilon {number_text(2 * self.lasting)}.",
             "That the value changed, and when, is protected by no epsilon: however long somebody watches, a change "
@@ -55,15 +68,15 @@ class GivenAway(NamedTuple):
 def given_away(metrics: AppMetrics, metric: AppMetric) -> GivenAway:
     """Return what reports of a metric give away.
 
-    >>> from fldp.telemetry.metrics import AppMetrics, AppMetric
+    >>> from fldp.telemetry.metrics import AppMetrics, metric_of
     >>> paint = AppMetrics("paint", "https://c.example", "", "month", 1.0, "local", {})
-    >>> given_away(paint, AppMetric("sync", "flag", "any"))._replace(change_visible=None)
-    GivenAway(epsilon=0.5, lasting=1.0, change_visible=None)
+    >>> given_away(paint, metric_of("sync", {"kind": "flag"}))._replace(change_visible=None)
+    GivenAway(epsilon=0.5, lasting=1.0, change_visible=None, size=3)
     """
     if not metric.lasts:
-        return GivenAway(metrics.epsilon, None, None)
+        return GivenAway(metrics.epsilon, None, None, len(metric.labels))
     p = 1 / (1 + math.exp(-metrics.epsilon))  # that a kept symbol is the true one
-    return GivenAway(metrics.epsilon / 2, metrics.epsilon, (1 - 2 * p * (1 - p)) / 2)
+    return GivenAway(metrics.epsilon / 2, metrics.epsilon, (1 - 2 * p * (1 - p)) / 2, len(metric.labels))
 
 
 def view_data(metrics: AppMetrics, mode: Mode, places: "Places", now: datetime) -> dict[str, Any]:
@@ -184,6 +197,8 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     for report in data["reports"]:
         when = f"sent {report['sent']}" if report["sent"] else f"{report['state']}, due {report['due']}"
         yield f"  {report['period']} {report['metric']}: {when}{_said(report)}, {len(report['bytes']) // 2} bytes"
+        yield from (f"    {sentence}" for sentence in report.get("says", ()))
+        yield f"    {report['bytes']}"
     for period in data["silent"]:
         yield f"  {period['period']} {period['metric'] or 'no metric'}: no report: {period['why']}"
     yield ""

@@ -9,7 +9,7 @@ from soak.faults.judge import explain
 
 
 def test_after_kills_everything_acknowledged_is_there_once(tmp_path):
-    result = runs.kills(runs.sqlite(tmp_path), 1, 3, every=3, killed=[0.002])
+    result = runs.kills(runs.sqlite(tmp_path), 1, 3, every=3, killed=[0.002, 0.01])
     assert result.problems == []
     assert result.counted["kills"] == 3
     assert {"answer", "fold", "opening"} <= result.phases.keys()

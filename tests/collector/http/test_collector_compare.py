@@ -120,14 +120,15 @@ def test_one_question_of_several_is_compared_by_its_name(server):
     fields = {"name": "several", "questions": QUESTIONS, "oracle": {"epsilon": 2.0}, "collect": {"minimum": 100}}
     survey = server.publish(Survey.from_dict(fields).canonical)
     draw, tables = np.random.default_rng(6), []
-    for day, shares in (("2026-10-01", [0.7, 0.2, 0.1]), ("2026-10-02", [0.2, 0.7, 0.1])):
-        tally = survey.oracle.tally(survey.oracle.privatize(records(3000, shares, draw), rng=int(day[-2:])))
+    days = {"2026-10-01": (3000, [0.7, 0.2, 0.1]), "2026-10-02": (3000, [0.2, 0.7, 0.1]), "2026-10-03": (120, None)}
+    for day, (people, shares) in days.items():
+        tally = survey.oracle.tally(survey.oracle.privatize(records(people, shares, draw), rng=int(day[-2:])))
         with server.client(server.token, **{"Idempotency-Key": key()}) as client:
             path = f"/v1/versions/{survey.version}/merge"
             assert client.post(path, params={"day": day}, content=wire.encode_tally(tally, survey.version)).is_success
         tables.append(survey.estimate(tally))
-    windows = {"to": "2026-10-01", "other_from": "2026-10-02"}
-    path = f"/v1/versions/{survey.version}/compare"
+    windows = {"to": "2026-10-01", "other_from": "2026-10-02", "other_to": "2026-10-02"}
+    path, tables, small = f"/v1/versions/{survey.version}/compare", tables[:2], tables[2]
     with server.admin as client:
         reply = client.get(path, params={**windows, "question": "os"}).json()
         assert reply.pop("question") == "os"
@@ -142,3 +143,9 @@ def test_one_question_of_several_is_compared_by_its_name(server):
             assert "such as os" in refused.json()["detail"]
         few = client.get(path, params={"to": "2026-09-01", "other_from": "2026-10-02", "question": "os"})
         assert (few.status_code, few.json()["type"]) == (403, "urn:fldp:too-few")
+        assert small.about([0]) < 100 < small.n  # enough reports, and too few of them about the question
+        for first, second in (("2026-10-01", "2026-10-03"), ("2026-10-03", "2026-10-02")):
+            asked = {"from": first, "to": first, "other_from": second, "other_to": second, "question": "os"}
+            few = client.get(path, params=asked)
+            assert (few.status_code, few.json()["type"]) == (403, "urn:fldp:too-few")
+            assert "too few reports are about 'os'" in few.json()["detail"]

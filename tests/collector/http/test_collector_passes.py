@@ -6,6 +6,7 @@ import base64
 import pytest
 
 from fldp import Survey, wire
+from fldp.collector.service.load import RateLimit
 from fldp.collector.storage.fsck import fsck
 from fldp.oracles.base import ticket_words
 from fldp.passes.issuing import PrivateKey
@@ -101,6 +102,42 @@ def test_there_are_no_passes_where_nobody_issues_them(collector):
         answer = await client.post(f"/v1/versions/{'0' * 64}/passes", **asking(apart, ticket)[1])
         assert answer.status_code == 404
         assert (await send(client, apart, issued(apart))).json() == {"accepted": 1}
+
+    play(collector, story)
+
+
+def test_nothing_is_signed_before_its_ticket_is_spent(collector, monkeypatch):
+    """Whatever fails in between, no ticket is worth two passes."""
+    steps, spend, sign = [], collector.order_pass, collector.pass_issuer.sign
+
+    async def spent(*order):
+        await spend(*order)
+        steps.append("spent")
+
+    async def signed(*asked):
+        steps.append("signed")
+        return await sign(*asked)
+
+    async def story(client):
+        survey, (ticket, _) = await published(client)
+        path = f"/v1/versions/{survey.version}/passes"
+        monkeypatch.setattr(collector, "order_pass", spent)
+        monkeypatch.setattr(collector.pass_issuer, "sign", signed)
+        assert (await client.post(path, **asking(survey, ticket)[1])).status_code == 200
+        assert steps == ["spent", "signed"]
+        assert refusal(await client.post(path, **asking(survey, ticket)[1])) == (403, "ticket-spent")
+        assert steps == ["spent", "signed"]
+
+    play(collector, story)
+
+
+def test_passes_are_asked_for_no_faster_than_reports_may_come(collector, monkeypatch):
+    async def story(client):
+        survey, (ticket, other) = await published(client)
+        path = f"/v1/versions/{survey.version}/passes"
+        monkeypatch.setattr(collector.load, "rate", RateLimit(1e-6))  # one now, and the next in days
+        assert (await client.post(path, **asking(survey, ticket)[1])).status_code == 200
+        assert refusal(await client.post(path, **asking(survey, other)[1])) == (429, "rate")
 
     play(collector, story)
 

@@ -49,6 +49,21 @@ def get(server, survey, **query):
         return client.get(f"/v1/versions/{survey.version}/estimates", params=query)
 
 
+def test_questions_are_watched_and_tables_of_two_are_not(server, survey):
+    with Client(server.url, token=server.token) as client:
+        tables = survey.estimate(client.tally(survey))
+    watched = tables["os"].watched(5000)
+    for row in (
+        get(server, survey, anytime="true").json()["questions"][:1],
+        [get(server, survey, anytime="true", question="os").json()],
+    ):
+        assert (row[0]["anytime"], row[0]["simultaneous"]) == ({"planned": 5000}, True)
+        assert sorted(each["low"] for each in row[0]["rows"]) == pytest.approx(sorted(watched.interval()[:, 0]))
+    assert get(server, survey, anytime="true", cross="os,plan").json() == get(server, survey, cross="os,plan").json()
+    refused = get(server, survey, anytime="true", consistent="true")
+    assert (refused.status_code, "unbiased" in refused.text) == (422, True)
+
+
 def test_tables_are_those_of_the_library(server, survey):
     with Client(server.url, token=server.token) as client:
         tables = survey.estimate(client.tally(survey))

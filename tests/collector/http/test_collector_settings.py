@@ -50,6 +50,20 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     ]
 
 
+def test_a_file_that_cannot_be_read_is_one_mistake_among_others(tmp_path):
+    file, missing = tmp_path / "broken.toml", tmp_path / "missing.toml"
+    file.write_text("port =\n")
+    for path, why in ((missing, "cannot be read: No such file or directory"), (file, "is not TOML: Invalid value")):
+        with pytest.raises(SettingsError) as caught:
+            Settings.load({"port": "0", "tls_key": __file__}, {}, path)
+        first, *others = caught.value.mistakes
+        assert first.startswith(f"serve: {path}: {why}")
+        assert others == [
+            "serve: port must be an integer from 1 to 65535, got 0 from --port",
+            "serve: tls_certificate and tls_key must be given together",
+        ]
+
+
 def test_what_one_body_takes_must_fit_into_what_may_be_buffered():
     with pytest.raises(SettingsError, match="max_buffered must be at least 4 times max_body, which is 1024, got 4095"):
         Settings.load({"max_body": "1024", "max_buffered": "4095"}, {})

@@ -68,6 +68,18 @@ def test_spans_and_counters_say_what_happened_and_not_to_whom(tmp_path, monkeypa
         assert hidden not in text
 
 
+def test_a_span_belongs_to_no_trace_around_it(tmp_path, monkeypatch):
+    """A server that reads the headers of traces makes the client's trace the current one."""
+    collector, spans, _ = watched(tmp_path, monkeypatch)
+    of_client = TracerProvider(shutdown_on_exit=False).get_tracer("client")
+    with of_client.start_as_current_span("asks") as around:
+        collector.metrics.request("/v1/surveys", "GET", 200, 0.1)
+    collector.stop()
+    (span,) = spans.get_finished_spans()
+    assert span.parent is None
+    assert span.context.trace_id != around.get_span_context().trace_id
+
+
 def _metrics(numbers):
     for resource in numbers.get_metrics_data().resource_metrics:
         for scope in resource.scope_metrics:

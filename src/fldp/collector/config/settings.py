@@ -187,7 +187,7 @@ def _check_buffer(settings: Settings, mistakes: MistakeList) -> None:
 def _check_tls(settings: Settings, mistakes: MistakeList) -> None:
     """Check the certificate and its key together, unless one of them is a mistake already."""
     certificate, key, path = settings.tls_certificate, settings.tls_key, ("tls_certificate",)
-    wrong = {mistake.path[0] for mistake in mistakes.listed} & {"tls_certificate", "tls_key"}
+    wrong = {mistake.path for mistake in mistakes.listed} & {("tls_certificate",), ("tls_key",)}
     if wrong or (certificate is None and key is None):
         return
     if certificate is None or key is None:
@@ -205,7 +205,7 @@ def _from_file(file: Path, mistakes: MistakeList) -> dict[str, Any]:
     except OSError as error:
         mistakes.note((), f"{file}: cannot be read: {error.strerror}")
         return {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         mistakes.note((), f"{file}: is not TOML: {error}")
         return {}
     for name in sorted(table.keys() - {setting.name for setting in fields(Settings)}):

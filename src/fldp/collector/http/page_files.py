@@ -16,7 +16,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'{beside}; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors "
 )
-_COLLECTOR = 'name="fldp-collector" content='
+_COLLECTOR, _GATEWAY = 'name="fldp-collector" content=', 'name="fldp-gateway" content='
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,18 @@ def policy(origins: Sequence[str], issuer: str | None = None) -> str:
 
 
 def page(
-    name: str, origins: Sequence[str] = (), status: int = 200, *, collector: str = "", issuer: str | None = None
+    name: str,
+    origins: Sequence[str] = (),
+    status: int = 200,
+    *,
+    collector: str = "",
+    issuer: str | None = None,
+    has_gateway: bool = False,
 ) -> Response:
     """Return a page. Only these origins can frame it, and no other page keeps a handle on its window.
 
     Where others serve it, ``collector`` tells the page whose surveys it asks. ``issuer`` is who else it may ask.
+    ``has_gateway`` tells the dashboard that surveys can be answered through a relay.
     """
     headers = {
         "Content-Security-Policy": policy(origins, issuer),
@@ -77,6 +84,8 @@ def page(
     }
     named = f'{_COLLECTOR}"{html.escape(collector)}"'.encode()
     data = files()[name].data.replace(f'{_COLLECTOR}""'.encode(), named)
+    if has_gateway:
+        data = data.replace(f'{_GATEWAY}""'.encode(), f'{_GATEWAY}"yes"'.encode())
     return Response(data, status, headers, media_type="text/html")
 
 

@@ -34,8 +34,8 @@ def estimated_days(query: EstimatesQuery, oracle: Oracle) -> Days:
     days = _days(query.since, query.until, "", mistakes)
     _check_choice("decoder", query.decoder, oracle.decoders, mistakes)
     _check_choice("method", query.method, oracle.methods if analysis(oracle).domain_size is None else (), mistakes)
-    if query.anytime and (query.post or query.method not in (None, *oracle.methods[:1])):
-        mistakes.note(("anytime",), "anytime is for unbiased estimates: leave post and method out")
+    if query.anytime and (query.post or query.consistent or query.method not in (None, *oracle.methods[:1])):
+        mistakes.note(("anytime",), "anytime is for unbiased estimates: leave post, consistent and method out")
     _refuse(mistakes)
     return days
 

@@ -12,7 +12,7 @@ from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.service.windows import estimate, planned_for, require_minimum, snapshot_with
+from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import DayWindow
 from fldp.data.reports import Tally
@@ -68,13 +68,14 @@ def _facts(
         return _change_of(published, tallies, query)
     options = {"decoder": query.decoder} if query.decoder else {}
     before, after = (estimate(survey, tally, options, candidates) for tally in tallies)
-    planned = planned_for(published) if query.anytime and published.survey.number is None else None  # as of estimates
+    planned = survey.planned if query.anytime else None
     return comparison.facts(before, after, query.level, top=query.top, anytime=planned)
 
 
 def _change_of(published: PublishedSurvey, tallies: Sequence[Tally], query: CompareQuery) -> comparison.Change:
-    """Compare one of several questions, of which enough reports must be in both windows; for one look."""
+    """Compare one of several questions, of which enough reports must be in both windows."""
     name, minimum = query.question or "", published.survey.collect["minimum"]
+    planned = published.survey.planned if query.anytime else None
     asked = questions.AskedTables(name, level=query.level, minimum=minimum)
     estimates = []
     for tally in tallies:
@@ -85,6 +86,6 @@ def _change_of(published: PublishedSurvey, tallies: Sequence[Tally], query: Comp
         except questions.TooFewError as error:
             raise Problem(403, "too-few", str(error), minimum=minimum) from None
         estimates.append(questions.estimate_of(tables, name))
-    change = comparison.facts(estimates[0], estimates[1], query.level, top=query.top)
+    change = comparison.facts(estimates[0], estimates[1], query.level, top=query.top, anytime=planned)
     change["question"] = name
     return change

@@ -22,7 +22,7 @@ from fldp.collector.service.lake_writer import write_reports
 from fldp.collector.service.problems import Problem
 from fldp.collector.service.scratch import closing_on_error, making_room, scratch_file
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.service.windows import estimate, planned_for, require_minimum, snapshot_with
+from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.window import DayWindow
 from fldp.data.anytime_estimate import watch
@@ -200,8 +200,8 @@ def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, 
     counts = postprocess(counts, query.post) if query.post else counts
     if published.survey.keeps and asked.days[0] != asked.days[1]:
         counts = replace(counts, basis=replace(counts.basis, remark=SHARED_NOISE))
-    elif query.anytime and published.survey.number is None:  # the figures of a number are for one look
-        counts = watch(counts, planned_for(published))
+    elif query.anytime:
+        counts = watch(counts, published.survey.planned)
     return look.answer(collector, encoded(counts, asked.form, query.level, query.top, look.facts))
 
 
@@ -213,7 +213,13 @@ def _tables(published: PublishedSurvey, look: _Look, asked: _Asked) -> bytes:
         raise Problem(422, "parameter", "cross must name two questions, as in os,plan")
     try:
         chosen = questions.AskedTables(
-            query.question, cross, bool(query.associations), query.level, query.top, survey.collect["minimum"]
+            query.question,
+            cross,
+            bool(query.associations),
+            query.level,
+            query.top,
+            survey.collect["minimum"],
+            survey.planned if query.anytime else None,
         )
         estimated: object = survey.estimate(look.tally, **asked.options)
         assert isinstance(estimated, Tables)

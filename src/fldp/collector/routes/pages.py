@@ -18,8 +18,7 @@ async def static(call: Call[Query, None]) -> Response:
 
 async def dashboard(call: Call[Query, None]) -> Response:
     """Return the dashboard. It holds nothing; what it shows it fetches with the token that somebody enters."""
-    del call
-    return page("dashboard/dashboard.html")
+    return page("dashboard/dashboard.html", has_gateway=call.collector.gateway_keys is not None)
 
 
 async def answer_page(call: Call[None, None]) -> Response:

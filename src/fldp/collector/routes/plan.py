@@ -75,7 +75,8 @@ def _planned_questions(collector: Collector, fields: dict[str, Any]) -> str:
 
 def _planned_number(collector: Collector, fields: dict[str, Any]) -> str:
     """Plan for a number: what is known with its cells, and with fewer and more; and the oracle of its own."""
-    from fldp.estimation.number_planner import plan_number
+    from fldp.data.scale import DISTRIBUTION
+    from fldp.estimation.number_planner import best_bins, plan_number
     from fldp.oracles.exposure import exposure
     from fldp.presentation.number import plan_facts, plan_sentence
     from fldp.survey.survey import Survey, SurveyError
@@ -94,7 +95,8 @@ def _planned_number(collector: Collector, fields: dict[str, Any]) -> str:
     facts = {"users": plan.users, "epsilon": plan.epsilon, "level": 0.95, "rows": plan_facts(plan)["rows"]}
     told = {"eta": float(oracle.eta), "bits": oracle.report_format.bits, "gives_away": exposure(oracle)}
     more = {"domain_size": survey.domain_size, "oracle": survey.canonical["oracle"], "reason": plan_sentence(plan)}
-    return json.dumps({**facts, **told, **more})
+    best = {"best_bins": best_bins(plan.users, plan.epsilon)} if scale.goal == DISTRIBUTION else {}
+    return json.dumps({**facts, **told, **more, **best})
 
 
 def _planned(collector: Collector, fields: dict[str, Any]) -> str:

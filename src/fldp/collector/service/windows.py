@@ -7,7 +7,6 @@ from fldp.collector.service.problems import Problem, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import CollectorStore, Days, Snapshot
 from fldp.collector.storage.window import ALL
-from fldp.data.anytime import PLANNED
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Tally
 from fldp.errors import DomainError
@@ -47,11 +46,6 @@ def released_days(snapshot: Snapshot, published: PublishedSurvey, before: str) -
         detail = f"results are shown in steps of {minimum} reports, of whole days that ended a day ago"
         raise Problem(403, "too-few", detail, minimum=minimum)
     return ALL[0], last
-
-
-def planned_for(published: PublishedSurvey) -> int:
-    """Return the number of reports that intervals for every look are planned with: fixed by the survey, not by data."""
-    return PLANNED * int(published.survey.collect["minimum"])
 
 
 def estimate(

@@ -84,16 +84,20 @@ class Specification:
         """Read an experiment from a TOML file; files of values are looked for beside it."""
         path = Path(path)
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls.from_dict(_beside(path.parent, table))
-        except OSError as error:
-            raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise FldpError(f"{path}: is not UTF-8 text") from None
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise FldpError(f"{path}: is not TOML: {error}") from None
+            return cls.from_dict(_beside(path.parent, _read(path)))
         except ParameterError as error:
             raise ParameterError(f"{path}: {error}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise FldpError(f"{path}: is not UTF-8 text") from None
+    except (ValueError, RecursionError) as error:
+        raise FldpError(f"{path}: is not TOML: {error}") from None
 
 
 def _metric(owner: str, name: str, value: Any) -> str:

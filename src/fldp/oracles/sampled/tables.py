@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.anytime import MAX_PLANNED, check_unbiased
 from fldp.data.comparison import POPULATION, RESPONDENTS
 from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.projections import METHODS
@@ -29,7 +30,7 @@ from fldp.oracles.sampled.raking import CONSISTENT, raked
 from fldp.oracles.sampled.ratios import Ratios, ratios
 from fldp.oracles.sampled.views import Block, Entry
 from fldp.support.display import Displayed
-from fldp.support.validation import is_integer, one_of
+from fldp.support.validation import integer, is_integer, one_of
 
 if TYPE_CHECKING:
     from fldp.oracles.sampled.associations import Associations
@@ -60,6 +61,24 @@ class TableEstimate(Estimate):
 
     tables: "Tables" = field(kw_only=True, repr=False)
     question: int = field(kw_only=True)
+    planned: int | None = field(default=None, kw_only=True)  # reports, where intervals hold at every look
+
+    def watched(self, planned: int) -> "TableEstimate":
+        """Return the same with intervals that hold for all answers and at every look, for who watches reports come in.
+
+        They are narrowest after as many reports of all people as are planned, which is decided before the first one.
+        """
+        check_unbiased(self)
+        return replace(self, planned=integer(1, MAX_PLANNED)("Estimate", "planned", planned))
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False, anytime: int | None = None) -> Floats:
+        """Return intervals of the counts; for all answers and at every look, if it is watched."""
+        if anytime is None and self.planned is not None:
+            return super().interval(level, simultaneous=True, anytime=self.planned)
+        return super().interval(level, simultaneous=simultaneous, anytime=anytime)
+
+    def _variance_after(self, reports: int) -> Floats:
+        return np.asarray(self.stderr**2 * (reports / self.n))  # chance puts the same shares of people into the views
 
     def sum(self, values: Iterable[int]) -> Total:
         chosen = list(values)

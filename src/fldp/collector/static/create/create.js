@@ -33,6 +33,7 @@ export async function createView() {
   const problem = element("div", { "aria-live": "assertive" });
   const button = element("button", { type: "submit", class: "primary", form: "draft" }, "Publish this survey");
   const form = element("form", { class: "panel", id: "draft" }, fields.nodes);
+  const key = keyOfPasses();
   let newest = 0;
   let timer = 0;
 
@@ -90,7 +91,7 @@ export async function createView() {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    problem.replaceChildren(...(await publish(await think(), fields.read().wanted)));
+    problem.replaceChildren(...(await publish(await think(), fields.read().wanted, key)));
     button.disabled = false;
   });
   await think();
@@ -101,17 +102,36 @@ export async function createView() {
 }
 
 /**
+ * Return what has the collector make a key that signs passes: once for all attempts to publish a survey.
+ *
+ * @returns {() => Promise<string>}
+ */
+function keyOfPasses() {
+  /** @type {string | undefined} */
+  let made;
+  return async () => {
+    /** @type {() => Promise<{ issuer_key: string }>} */
+    const make = () => post("v1/issuers", {});
+    made ??= (await make()).issuer_key;
+    return made;
+  };
+}
+
+/**
  * Publish a survey and go to it; return what went wrong, if anything.
  *
  * @param {Draft | null} draft
  * @param {string} wanted
+ * @param {() => Promise<string>} key
  */
-async function publish(draft, wanted) {
+async function publish(draft, wanted, key) {
   if (!draft?.row) return [notice("bad", element("p", {}, wanted || "There is no oracle for this yet."))];
   const { values, row } = draft;
   try {
+    const isIssuing = values.submit === "pass" && !values.issuer;
+    const asked = isIssuing ? { ...values, issuerKey: await key() } : values;
     /** @type {{ name: string, version: string }} */
-    const { name, version } = await post("v1/surveys", { ...specification(values, row), ...values.declared });
+    const { name, version } = await post("v1/surveys", { ...specification(asked, row), ...values.declared });
     location.hash = `#/survey/${name}/${version}`;
     return [];
   } catch (error) {

@@ -1,7 +1,19 @@
 // What was entered in the three steps, for whoever goes on with all settings.
 
 /**
- * @typedef {{ question: string, labels: string, language: string, users: string, epsilon: string, submit: string }} Draft
+ * @typedef {{
+ *   question: string,
+ *   kind: string,
+ *   labels: string,
+ *   low: string,
+ *   high: string,
+ *   unit: string,
+ *   goal: string,
+ *   language: string,
+ *   users: string,
+ *   epsilon: string,
+ *   submit: string,
+ * }} Draft
  */
 
 /** @type {Partial<Draft>} */

@@ -26,7 +26,7 @@ import { keepsNoise } from "./survey_fields.js";
  *   number?: NumberRange,
  *   search?: { k: number, quota: number },
  *   oracle: Partial<OracleFields>,
- *   collect: object,
+ *   collect: { readonly submit: string, readonly issuer_key?: string, readonly [name: string]: unknown },
  * }} Specification
  */
 
@@ -79,7 +79,8 @@ function numbered(declared, labels) {
  * @returns {Specification}
  */
 export function specification(values, { oracle }) {
-  const { name, question, description, language, minimum, submit, retention, origins, derive, kind, repeat } = values;
+  const { name, question, description, language, minimum, submit, retention, origins, kind, repeat } = values;
+  const { derive, oblivious } = values;
   return {
     name,
     question,
@@ -92,10 +93,22 @@ export function specification(values, { oracle }) {
       retention,
       minimum,
       origins: origins.split(/[\s,]+/).filter(Boolean),
+      ...issuerOf(values),
       ...(derive ? { derive } : {}),
+      ...(oblivious ? { oblivious } : {}),
       ...(repeat === "once" ? {} : { repeat }),
     },
   };
+}
+
+/**
+ * Return who gives passes, where there are some: the key is blank until the collector has made one.
+ *
+ * @param {Values} values
+ */
+function issuerOf({ submit, issuer, issuerKey }) {
+  if (submit !== "pass") return {};
+  return { issuer_key: issuerKey, ...(issuer ? { issuer } : {}) };
 }
 
 /**

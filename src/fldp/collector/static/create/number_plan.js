@@ -5,8 +5,6 @@ import { count, threeDigits } from "../shared/format.js";
 /** @import { NumberPlan, PlanRow } from "../shared/replies.d.ts" */
 /** @import { Values } from "./survey_fields.js" */
 
-const SIGMAS = 1.96; // of a 95 % interval
-
 /**
  * Return the row of the oracle that the planner makes for a number: there is one.
  *
@@ -26,8 +24,8 @@ export const numberRow = ({ oracle, eta, bits, gives_away: exposure }) => ({
   error_rare: 0,
 });
 
-/** @param {number} error */
-const pointsOf = (error) => `± ${threeDigits(100 * SIGMAS * error)} points`;
+/** @param {number} reach */
+const pointsOf = (reach) => `± ${threeDigits(100 * reach)} points`;
 
 /**
  * Make the panel with what to expect.
@@ -36,14 +34,13 @@ const pointsOf = (error) => `± ${threeDigits(100 * SIGMAS * error)} points`;
  * @param {Values} values
  */
 export function numberAdvice({ rows, users, bits, eta, gives_away: told }, { goal, low, high, unit, bins, epsilon }) {
-  const meanOf = (/** @type {number} */ error) =>
-    `± ${threeDigits((high - low) * SIGMAS * error)}${unit ? ` ${unit}` : ""}`;
+  const meanOf = (/** @type {number} */ reach) => `± ${threeDigits((high - low) * reach)}${unit ? ` ${unit}` : ""}`;
   const own = rows.find((row) => row.bins === bins) ?? rows[0];
   const spread =
-    goal === "mean" ? "" : ` The share of people below any border of a cell is known to ${pointsOf(own.cdf_error)}.`;
+    goal === "mean" ? "" : ` The share of people below any border of a cell is known to ${pointsOf(own.cdf_reach)}.`;
   const heads = ["Cells", "Width", "Share below a border", "Mean"];
   const lines = rows.map((row) => {
-    const cells = [`${threeDigits((high - low) * row.cell)}`, pointsOf(row.cdf_error), meanOf(row.mean_error)];
+    const cells = [`${threeDigits((high - low) * row.cell)}`, pointsOf(row.cdf_reach), meanOf(row.mean_reach)];
     return element(
       "tr",
       row === own ? { class: "best" } : {},
@@ -67,13 +64,13 @@ export function numberAdvice({ rows, users, bits, eta, gives_away: told }, { goa
     element(
       "p",
       { role: "status" },
-      `With ${count(users)} people the mean is known to ${meanOf(own.mean_error)}.${spread}`,
+      `With ${count(users)} people the mean is known to ${meanOf(own.mean_reach)}, whenever you look.${spread}`,
     ),
     ...(goal === "mean" ? [] : [box]),
     element(
       "p",
       { class: "small" },
-      `± is half of a 95 % interval, for numbers that are spread evenly. Epsilon ${epsilon}, eta ${eta}, ${count(bits)} bits a report. ${told}`,
+      `± is half of a 95 % interval as the dashboard shows it, for numbers that are spread evenly: that of the mean for itself, that of the shares for all borders at once. Epsilon ${epsilon}, eta ${eta}, ${count(bits)} bits a report. ${told}`,
     ),
   ];
 }

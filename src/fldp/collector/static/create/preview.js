@@ -36,7 +36,8 @@ export async function preview(specification, row, isFolded = false) {
     () => survey?.oracle ?? build(row.oracle, oracles),
     survey && concerned(survey, analystWords),
   );
-  const version = survey && !specification.search ? survey.version : null;
+  const isUnknown = specification.search || isWithoutKey(specification);
+  const version = survey && !isUnknown ? survey.version : null;
   const more = [
     isFolded ? element("details", {}, element("summary", {}, "What a report gives away"), told) : told,
     element(
@@ -45,7 +46,8 @@ export async function preview(specification, row, isFolded = false) {
       "Version that would be published: ",
       element("code", {}, version),
     ),
-  ];
+    isWithoutKey(specification) ? element("p", { class: "small muted" }, KEY_TO_COME) : null,
+  ].filter((part) => part !== null);
   return { answered: survey ? [await answering(survey)] : [], more };
 }
 
@@ -77,6 +79,16 @@ async function againText(survey) {
   return `Devices limit what they give away to one collector: with the usual limits a person can answer ${surveys} like this one here, ever.`;
 }
 
+const KEY_TO_COME =
+  "The key of its passes is made when you publish this survey, and is part of the version, which is known then.";
+
+/**
+ * Whether a survey takes passes of the collector, whose key is made when it is published.
+ *
+ * @param {Pick<Specification, "collect">} specification
+ */
+const isWithoutKey = ({ collect }) => collect.submit === "pass" && !collect.issuer_key;
+
 /**
  * Return the survey that a person answers. The collector works out the rounds of a search; the plan knows the size of
  * the first.
@@ -84,7 +96,9 @@ async function againText(survey) {
  * @param {Specification} specification
  * @param {PlanRow} row
  */
-function answered({ search, domain, oracle, ...rest }, { oracle: { domain_size: size, ...own } }) {
+function answered({ search, domain, oracle, ...all }, { oracle: { domain_size: size, ...own } }) {
+  const { issuer_key: _, ...others } = all.collect;
+  const rest = isWithoutKey(all) ? { ...all, collect: { ...others, submit: "ticket" } } : all;
   return search ? { ...rest, domain_size: size, oracle: own } : { ...rest, ...(domain ? { domain } : {}), oracle };
 }
 

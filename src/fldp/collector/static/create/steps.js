@@ -10,29 +10,36 @@ import { described } from "./form_to_survey.js";
 import { LEVELS, levelLine, levelLines, plannedLevels } from "./levels.js";
 import { preview } from "./preview.js";
 import { freeName, slugOf } from "./slug.js";
-import { linesOf, twiceText } from "./survey_fields.js";
+import { GOALS, linesOf, twiceText } from "./survey_fields.js";
 
 /** @import { View } from "../dashboard/dashboard.js" */
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
-/** @import { Level } from "./levels.js" */
+/** @import { NumberRange } from "./form_to_survey.js" */
+/** @import { Asked, Level } from "./levels.js" */
 
 const STEPS = ["Question", "Protection", "Publish"];
 const DEFAULT_LEVEL = "medium";
 const MINIMUM = 100;
 const PAUSE = 300; // milliseconds after the last key before the planner is asked
+const KINDS = [
+  ["labels", "one answer of a list"],
+  ["number", "a number"],
+];
 const SUBMIT = [
   ["open", "everybody who has the link"],
   ["ticket", "only people I invite, each by a link of their own"],
 ];
 
 /**
- * Return what is wrong with a question and its answers, or nothing.
+ * Return what is wrong with a question and its answers, or its range, or nothing.
  *
  * @param {string} question
  * @param {readonly string[]} answers
+ * @param {NumberRange | null} range
  */
-function mistakeOf(question, answers) {
+function mistakeOf(question, answers, range) {
   if (!question) return "Write a question.";
+  if (range) return range.low < range.high ? null : "Write from which number to which, the smaller one first.";
   if (answers.length < 2) return "Write at least two answers, one on a line.";
   return twiceText(answers);
 }
@@ -41,7 +48,12 @@ function mistakeOf(question, answers) {
 function fieldsOf() {
   return {
     question: element("input", { id: "question", type: "text", autocomplete: "off", maxlength: 2000 }),
+    kind: selected("kind", KINDS, "labels"),
     labels: element("textarea", { id: "labels", rows: 6, spellcheck: "false" }),
+    low: element("input", { id: "low", type: "number", step: "any", "aria-describedby": "range-hint" }),
+    high: element("input", { id: "high", type: "number", step: "any", "aria-describedby": "range-hint" }),
+    unit: element("input", { id: "unit", type: "text", autocomplete: "off", maxlength: 20 }),
+    goal: selected("goal", GOALS, "distribution"),
     language: selected("language", NAMES, ""),
     users: element("input", { id: "users", type: "number", min: 1, step: 1, value: 10_000 }),
     submit: selected("submit", SUBMIT, "open"),
@@ -74,16 +86,29 @@ export async function stepsView() {
 
   const question = () => inputs.question.value.trim();
   const answers = () => linesOf(inputs.labels.value);
+  const range = () => (inputs.kind.value === "number" ? rangeOf(inputs) : null);
+  /** @returns {Asked} */
+  const asked = () => ({ size: answers().length, number: range() });
   const users = () => Math.max(1, Math.round(inputs.users.valueAsNumber || 1));
   const name = () => freeName(slugOf(question()), taken);
   const level = () => /** @type {Level} */ (planned.find((one) => one.name === chosen));
+
+  const listed = field("Answers, one on a line, in the order in which they are to be shown", inputs.labels);
+  const measured = numberFields(inputs);
+
+  function showKind() {
+    listed.hidden = inputs.kind.value === "number";
+    measured.hidden = !listed.hidden;
+  }
 
   const parts = [
     element(
       "div",
       {},
       field("Question", inputs.question),
-      field("Answers, one on a line, in the order in which they are to be shown", inputs.labels),
+      field("What people answer", inputs.kind),
+      listed,
+      measured,
       field("Language of the page", inputs.language),
       address,
     ),
@@ -104,17 +129,17 @@ export async function stepsView() {
     clearTimeout(timer);
     newest += 1;
     const turn = newest;
-    const levelsPlanned = await plannedLevels(answers().length, users());
+    const levelsPlanned = await plannedLevels(asked(), users());
     if (turn !== newest) return; // something else was asked meanwhile
     planned = levelsPlanned;
-    levels.replaceChildren(...planned.map((one) => levelLine(one, answers().length, users(), one.name === chosen)));
+    levels.replaceChildren(...planned.map((one) => levelLine(one, asked(), users(), one.name === chosen)));
   }
 
   function specification() {
     return {
       name: name(),
       question: question(),
-      labels: answers(),
+      ...(range() ? { number: level().number } : { labels: answers() }),
       ...(inputs.language.value ? { language: inputs.language.value } : {}),
       oracle: described(level().row.oracle),
       collect: { submit: inputs.submit.value, retention: "raw", minimum: MINIMUM, origins: [] },
@@ -123,10 +148,11 @@ export async function stepsView() {
 
   async function review() {
     const { row } = level();
-    const [person, everybody] = levelLines(level(), answers().length, users());
+    const [person, everybody] = levelLines(level(), asked(), users());
+    const number = level().number;
     const facts = [
       ["Question", question()],
-      ["Answers", answers().join(" · ")],
+      number ? ["Number", rangeText(number)] : ["Answers", answers().join(" · ")],
       ["Address", `${collector}s/${name()}`],
       ["Protection", `${chosen}: ${person} ${everybody}`],
       ["Shown", `from ${count(MINIMUM)} reports on; of fewer, nothing`],
@@ -153,7 +179,7 @@ export async function stepsView() {
   }
 
   async function advance() {
-    const mistake = mistakeOf(question(), answers());
+    const mistake = mistakeOf(question(), answers(), range());
     if (mistake) throw new Error(mistake);
     if (step < 2) {
       await go(step + 1);
@@ -188,6 +214,7 @@ export async function stepsView() {
   });
   back.addEventListener("click", () => go(step - 1).then(() => title.focus(), complain));
   inputs.question.addEventListener("input", showAddress);
+  inputs.kind.addEventListener("change", showKind);
   inputs.users.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => plan().catch(complain), PAUSE);
@@ -196,10 +223,11 @@ export async function stepsView() {
   levels.addEventListener("change", ({ target }) => {
     chosen = /** @type {HTMLInputElement} */ (target).value;
   });
+  showKind();
   await go(0);
   const more = element("a", { href: "#/new/advanced", click: keep }, "Advanced: all settings");
   const why =
-    "A number or any text as the answer, people who are asked every day, week or month, answers that need more protection than others, the choice of the oracle, pages that may show it.";
+    "Any text as the answer, the cells of a number, people who are asked every day, week or month, answers that need more protection than others, the choice of the oracle, pages that may show it.";
   const several = element("a", { href: "#/new/questions" }, "Several questions");
   const advanced = element(
     "div",
@@ -209,6 +237,46 @@ export async function stepsView() {
   );
   return { heading: "New survey", content: [progress, form, advanced], refresh: async () => {} };
 }
+
+/**
+ * @typedef {Record<"low" | "high" | "unit", HTMLInputElement> & { goal: HTMLSelectElement }} RangeInputs
+ */
+
+/**
+ * Make the fields of a number.
+ *
+ * @param {RangeInputs} inputs
+ */
+function numberFields({ low, high, unit, goal }) {
+  const hint =
+    "A number below or above the range counts as its nearest end: choose a range that holds nearly all, before anybody answers.";
+  return element(
+    "div",
+    {},
+    element("div", { class: "controls" }, field("From", low), field("To", high), field("Unit, if there is one", unit)),
+    element("p", { id: "range-hint", class: "small muted" }, hint),
+    field("What you want to know", goal),
+  );
+}
+
+/**
+ * Return the range of a number as it was entered; its cells follow from the plan.
+ *
+ * @param {RangeInputs} inputs
+ * @returns {NumberRange}
+ */
+function rangeOf({ low, high, unit, goal }) {
+  const own = unit.value.trim();
+  return { low: low.valueAsNumber, high: high.valueAsNumber, goal: goal.value, ...(own ? { unit: own } : {}) };
+}
+
+/**
+ * Say what a number may be, and how it is asked for.
+ *
+ * @param {NumberRange} range
+ */
+const rangeText = ({ low, high, unit, goal, bins }) =>
+  `from ${low} to ${high}${unit ? ` ${unit}` : ""}, ${goal === "mean" ? "for its mean alone" : `in ${bins} cells of equal width`}`;
 
 /**
  * @param {string} text

@@ -40,7 +40,10 @@ import { slugOf } from "./slug.js";
  *   oracle: string,
  *   minimum: number,
  *   submit: string,
+ *   issuer: string,
+ *   issuerKey: string,
  *   derive: boolean,
+ *   oblivious: boolean,
  *   retention: string,
  *   origins: string,
  * }} Entered
@@ -93,13 +96,14 @@ const REPEATS = [
   ["weekly", "every week"],
   ["monthly", "every month"],
 ];
-const GOALS = [
+export const GOALS = [
   ["distribution", "how the numbers are spread, and their mean"],
   ["mean", "the mean alone, more exactly"],
 ];
 const SUBMIT = [
   ["open", "everybody"],
   ["ticket", "who has a ticket"],
+  ["pass", "who has a pass"],
   ["token", "programs with a token"],
 ];
 const RETENTION = [
@@ -163,7 +167,10 @@ const parts = () => ({
     oracle: selected("oracle", [["", "the recommended one"]], ""),
     minimum: amount("minimum", 100),
     submit: selected("submit", SUBMIT, "open"),
+    issuer: input("issuer", "url", { placeholder: "https://issuer.example", spellcheck: "false" }),
+    issuerKey: input("issuerKey", "text", { required: true, spellcheck: "false" }),
     derive: input("derive", "checkbox"),
+    oblivious: input("oblivious", "checkbox"),
     retention: selected("retention", RETENTION, "raw"),
     origins: input("origins", "text", { placeholder: "https://www.example.org", spellcheck: "false" }),
   },
@@ -195,10 +202,15 @@ const LABELS = {
   oracle: "Oracle",
   minimum: "Least reports to show anything",
   submit: "Who may answer",
+  issuer: "Who gives passes for tickets, if not this collector",
+  issuerKey: "Key of that issuer",
   derive: "Tickets decide the public random words",
+  oblivious: "Through a relay only",
   retention: "What is kept",
   origins: "Origins of pages that may show it",
 };
+
+const hasGateway = document.querySelector('meta[name="fldp-gateway"]')?.getAttribute("content") === "yes";
 
 /** @type {Partial<Record<Name, string>>} */
 const HINTS = {
@@ -207,9 +219,23 @@ const HINTS = {
   low: "A number below or above the range counts as its nearest end: choose a range that holds nearly all.",
   bins: "More cells show more detail, and each of them is known less well. What to expect is shown beside the form.",
   apart: "Numbers, separated by commas. Each gets a cell of its own.",
-  derive:
-    "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
+  submit:
+    "With tickets and with passes, each person answers once, by a link of their own. A ticket comes with the report: whoever knows whom it was given to could see whose report that is. A pass is got for a ticket, and nobody can tell which report came by which. In a search, and where people answer again and again, there are no passes.",
+  issuer:
+    "Blank: this collector makes a key for this survey alone when you publish it, and gives passes itself. Better is somebody whom people trust with the list of tickets, and who runs fldp issuer serve.",
+  issuerKey:
+    "What fldp issuer create has printed there after issuer_key. A key signs for one survey only, so each needs a new one.",
+  oblivious: hasGateway
+    ? "Then this collector never sees the address of who answers, and refuses what comes directly. Somebody else runs the relay; how, and the link to its page, is said where the survey is shared. It is part of the version and cannot be taken back."
+    : "This collector takes nothing from relays yet. Whoever runs it starts it with --ohttp true, or sets ohttp = true; then this can be chosen.",
 };
+
+/** @param {Entered} entered */
+const deriveHint = ({ submit }) =>
+  "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. " +
+  (submit === "pass"
+    ? "They follow from the pass, which nobody can choose and nobody can link to a ticket."
+    : "But who keeps the tickets can tell which report was sent with which.");
 
 const LINKED = "Reports of one person resemble each other, so that they can be linked.";
 const FOLLOWED =
@@ -257,9 +283,13 @@ const APPLIES = {
     (entered.kind === "labels" && entered.treatment === "alike" && entered.repeat === "once"),
   users: ({ kind }) => kind !== "search",
   quota: ({ kind }) => kind === "search",
+  issuer: ({ submit }) => submit === "pass",
+  issuerKey: ({ submit, issuer }) => submit === "pass" && issuer !== "",
   derive: ({ kind, repeat, submit }) =>
-    submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
+    (submit === "ticket" || submit === "pass") && (kind === "labels" || (kind === "strings" && repeat === "once")),
 };
+
+const IMPOSSIBLE = new Set(hasGateway ? [] : ["oblivious"]); // shown with what it takes, and not to be chosen
 
 /**
  * @param {Name} name
@@ -340,6 +370,18 @@ function offerRepeats({ kind, repeat }) {
   if (daily.disabled && daily.selected) repeat.value = "once";
 }
 
+/**
+ * Offer passes where a person answers once, and to one version.
+ *
+ * @param {Record<Name, Control>} controls
+ */
+function offerPasses({ kind, treatment, repeat, submit }) {
+  const isAgain = isRepeatable({ kind: kind.value, treatment: treatment.value }) && repeat.value !== "once";
+  const pass = /** @type {HTMLOptionElement} */ (submit.querySelector("option[value=pass]"));
+  pass.disabled = isAgain || kind.value === "search";
+  if (pass.disabled && pass.selected) submit.value = "ticket";
+}
+
 const USUAL = ["1", "2"]; // epsilons of a report, and of all
 const FOLLOWING = ["0.5", "1"]; // those that the usual limits of a device allow where an answer is followed
 
@@ -390,19 +432,24 @@ export function surveyFields(draft = {}) {
   const told = element("p", { id: "repeat-hint", class: "small muted", role: "status" });
   fields.repeat?.append(told);
   controls.repeat.setAttribute("aria-describedby", told.id);
+  const derived = element("p", { id: "derive-hint", class: "small muted" });
+  fields.derive?.append(derived);
+  controls.derive.setAttribute("aria-describedby", derived.id);
   for (const [name, value] of Object.entries(draft)) controls[/** @type {Name} */ (name)].value = value;
   nameByQuestion(controls.name, controls.question);
 
   /** @returns {Values} */
   function read() {
     offerRepeats(controls);
+    offerPasses(controls);
     suggest(controls);
     const values = Object.fromEntries(names.map((name) => [name, entryOf(controls[name])]));
     const entered = /** @type {Entered} */ (/** @type {unknown} */ (values));
     told.textContent = repeatHint(entered);
+    derived.textContent = deriveHint(entered);
     for (const name of names) {
       const field = fields[name];
-      controls[name].disabled = !applies(name, entered); // what is hidden is not required
+      controls[name].disabled = IMPOSSIBLE.has(name) || !applies(name, entered); // what is hidden is not required
       if (field) field.hidden = !applies(name, entered);
     }
     const treatment = applies("treatment", entered) ? entered.treatment : "alike";

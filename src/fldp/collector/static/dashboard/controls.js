@@ -111,7 +111,7 @@ const REPAIR = [
 ];
 
 /**
- * Make the controls of several questions, whose intervals are those of one look.
+ * Make the controls of several questions.
  *
  * @param {() => unknown} changed
  * @returns {Controls}
@@ -119,10 +119,12 @@ const REPAIR = [
 export function tableControls(changed) {
   const post = selected("post", REPAIR, "");
   const level = levelList();
+  const looks = selected("looks", LOOKS, "");
   const time = period(changed);
-  const fields = [field("Post-processing", post), field("Interval level", level)];
+  const fields = [field("Post-processing", post), field("Interval level", level), field("Intervals hold", looks)];
   const query = () => {
-    const settings = Object.entries({ level: level.value, post: post.value, ...time.days() });
+    const anytime = post.value || looks.value ? "" : "true"; // biased tables have intervals for one look alone
+    const settings = Object.entries({ level: level.value, post: post.value, anytime, ...time.days() });
     return new URLSearchParams(settings.filter(([, value]) => value));
   };
   return { period: time.content, methods: element("div", { class: "controls", change: changed }, fields), query };
@@ -138,14 +140,16 @@ const levelList = () => {
  *
  * @param {SurveyRow} row
  * @param {() => unknown} changed
+ * @param {boolean} [isNumber] the cells of a number, which no empirical Bayes shrinks
  * @returns {Controls}
  */
-export function controls({ decoders, methods }, changed) {
+export function controls({ decoders, methods }, changed, isNumber = false) {
   const decoderPairs = decoders.map((name, place) => [name, place ? name : `${name} (the default)`]);
   const decoder = selected("decoder", decoderPairs, decoders[0]);
   const methodPairs = methods.map((name) => [name, METHODS[name] ?? name]);
   const method = selected("method", methodPairs, methods[0]);
-  const post = selected("post", POST, "");
+  const repairs = isNumber ? POST.filter(([name]) => name !== "bayes") : POST;
+  const post = selected("post", repairs, "");
   const level = levelList();
   const looks = selected("looks", LOOKS, "");
   const time = period(changed);

@@ -12,6 +12,10 @@ const NAMES = new Map([
   [0.75, "Third quartile"],
 ]);
 
+/** What the intervals of a number hold for, where they hold at every look. */
+export const NUMBER_LOOKS =
+  "Every interval is for its figure alone, the band for all edges at once, and all of them hold whenever you look.";
+
 /**
  * Write a figure with its unit.
  *

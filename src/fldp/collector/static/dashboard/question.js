@@ -3,12 +3,13 @@ import { element, panel } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
 import { bars, framed, isSure } from "./chart.js";
 import { levelText } from "./controls.js";
-import { numberPart } from "./number.js";
+import { NUMBER_LOOKS, numberPart } from "./number.js";
 import { lineOf, tableOf } from "./over_time.js";
 
 /** @import { AskedQuestion } from "../fldp.js" */
 /** @import { EstimateRow, QuestionEstimates } from "../shared/replies.d.ts" */
 
+const ALL_LOOKS = "They hold for all answers to this question and whenever you look.";
 const MAX_BARS = 20;
 const MAX_ROWS = 1000; // of the table; the file has all
 
@@ -87,13 +88,14 @@ function valueLine(row, n) {
  * @param {number} n
  * @param {number} level
  */
-function noteLines({ rows, note, number }, n, level) {
+function noteLines({ rows, note, number, anytime }, n, level) {
   if (note) return [`Not shown: ${note}.`];
   const grey = number ? 0 : rows.filter((row) => !isSure(row)).length;
   const unsure = `Grey values are not distinguishable from zero: ${count(grey)} of ${count(rows.length)}.`;
   const largest = `The chart shows the ${MAX_BARS} largest of ${count(rows.length)}. The largest of many noisy estimates tend to be too large.`;
+  const looks = anytime ? ` ${number ? NUMBER_LOOKS : ALL_LOOKS}` : "";
   return [
-    `From ${count(n)} reports. Error bars are ${levelText(level)} intervals.`,
+    `From ${count(n)} reports. Error bars are ${levelText(level)} intervals.${looks}`,
     ...(grey ? [unsure] : []),
     ...(!number && rows.length > MAX_BARS ? [largest] : []),
   ];

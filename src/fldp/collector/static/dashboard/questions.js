@@ -87,6 +87,7 @@ function tablesPart(survey, query, again) {
   const reason = element("p");
   const few = notice("warn", reason);
   const overview = element("tbody");
+  const looks = element("p", { class: "small" });
   const path = (/** @type {string} */ more) => `v1/versions/${survey.version}/estimates?${query()}${more}`;
   const save = () => download(path("&format=csv"), `${survey.name}.csv`, null).catch(again); // which says what is wrong
   const file = element("button", { type: "button", click: save }, "Download all tables as CSV");
@@ -97,7 +98,7 @@ function tablesPart(survey, query, again) {
       { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results in short" },
       element("table", { class: "overview" }, overview),
     ),
-    element("p", { class: "small" }, LOOKS),
+    looks,
     element("div", { class: "actions" }, file),
   );
   const cross = crossTable(survey, path);
@@ -123,6 +124,7 @@ function tablesPart(survey, query, again) {
   function put(reply) {
     show(null);
     const { n, level, views: seen } = reply;
+    looks.textContent = query().has("anytime") ? EVERY_LOOK : ONE_LOOK;
     reply.questions.forEach((estimates, place) => {
       parts[place].put(estimates, n, level);
     });
@@ -159,7 +161,10 @@ function tablesPart(survey, query, again) {
   return { content: [few, ...tables.slice(0, -1)], methods, refresh };
 }
 
-const LOOKS =
+const EVERY_LOOK =
+  "The intervals of a question hold for all of its answers and whenever you look, on days that were chosen beforehand. " +
+  "Cross-tables, associations and shares among those who answered are for this one look.";
+const ONE_LOOK =
   "Intervals are for one question and this one look. Who looks every day, or at many questions, is misled more often than the level says.";
 
 /**

@@ -68,7 +68,7 @@ function qrPart(link, name) {
  * Make the part that makes personal links: they are saved as a file, and shown nowhere.
  *
  * @param {Survey} survey
- * @param {string} link
+ * @param {string} link what a ticket is put behind
  */
 function ticketPart({ name, version }, link) {
   const input = element("input", { id: "tickets", type: "number", min: 1, max: MAX_TICKETS, step: 1, value: 100 });
@@ -79,7 +79,7 @@ function ticketPart({ name, version }, link) {
   const make = async () => {
     /** @type {{ tickets: string[] }} */
     const { tickets } = await post(`v1/versions/${version}/tickets`, { count: input.valueAsNumber });
-    const lines = ["link", ...tickets.map((ticket) => `${link}#ticket=${ticket}`)];
+    const lines = ["link", ...tickets.map((ticket) => `${link}ticket=${ticket}`)];
     save(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }), `${name}-links.csv`);
     return `${count(tickets.length)} links were made and saved. They are good once each, and are not shown again.`;
   };
@@ -112,17 +112,73 @@ function embedPart(survey) {
   );
 }
 
-/** @param {Survey} survey */
-function ticketed(survey) {
+/**
+ * @param {Survey} survey
+ * @param {string} link
+ */
+function ticketed(survey, link) {
   const { submit, issuer } = survey.collect;
   if (submit !== "ticket" && submit !== "pass") return null;
   if (issuer) return notice("", element("p", {}, `Personal links are made by who issues passes, ${issuer}.`));
   const words = "Personal links are made here by who has an admin token, or with fldp ticket create.";
-  return isAdmin() ? ticketPart(survey, linkOf(survey)) : notice("", element("p", {}, words));
+  return isAdmin() ? ticketPart(survey, link + (link.includes("#") ? "&" : "#")) : notice("", element("p", {}, words));
 }
 
-/** @param {Survey} survey */
-const linkOf = ({ name }) => `${collector}s/${name}`;
+/**
+ * Make what shares a link: to copy, to open, as a QR code, and a personal one for everybody.
+ *
+ * @param {Survey} survey
+ * @param {string} link
+ */
+function linkPart(survey, link) {
+  const { submit } = survey.collect;
+  return element(
+    "div",
+    { class: "sharing" },
+    element(
+      "div",
+      {},
+      element("p", {}, WHO[submit]),
+      submit === "token" ? null : copyable("Link", link, "Copy the link"),
+      element("p", {}, element("a", { href: link, target: "_blank", rel: "noopener" }, "Open the page")),
+      ticketed(survey, link),
+    ),
+    submit === "open" ? qrPart(link, survey.name) : null,
+  );
+}
+
+const RELAYED =
+  "This survey is answered through a relay only, on the page of whoever runs it: the page of this collector refuses. " +
+  "Somebody else starts the relay with the command below, and tells you its address.";
+
+/**
+ * Make the part of a survey that is answered through a relay, whose address somebody enters.
+ *
+ * @param {Survey} survey
+ */
+function relayPart(survey) {
+  const input = element("input", {
+    id: "relay",
+    type: "url",
+    placeholder: "https://relay.example",
+    spellcheck: "false",
+  });
+  const shown = element("div");
+  input.addEventListener("input", () => {
+    const isGood = input.validity.valid && /^https?:/.test(input.value);
+    const link = `${input.value.replace(/\/+$/, "")}/s/#${survey.name}`;
+    shown.replaceChildren(...(isGood ? [linkPart(survey, link)] : []));
+  });
+  const command = `fldp relay --to ${collector.replace(/\/$/, "")} --pages`;
+  return element(
+    "div",
+    { class: "stack" },
+    element("p", {}, RELAYED),
+    copyable("Command", command, "Copy the command"),
+    field("Address of the relay", input),
+    shown,
+  );
+}
 
 /**
  * Make the part that shares a survey.
@@ -130,26 +186,13 @@ const linkOf = ({ name }) => `${collector}s/${name}`;
  * @param {Survey} survey
  */
 export function share(survey) {
-  const { submit } = survey.collect;
-  const link = linkOf(survey);
-  const isOpen = submit === "open";
+  const { submit, oblivious } = survey.collect;
+  const isOnPages = submit !== "token" && !oblivious; // the page of a relay cannot stand on another one
   return element(
     "section",
     { class: "panel", "aria-labelledby": "share" },
     element("h2", { id: "share" }, "Share"),
-    element(
-      "div",
-      { class: "sharing" },
-      element(
-        "div",
-        {},
-        element("p", {}, WHO[submit]),
-        submit === "token" ? null : copyable("Link", link, "Copy the link"),
-        element("p", {}, element("a", { href: link, target: "_blank", rel: "noopener" }, "Open the page")),
-        ticketed(survey),
-      ),
-      isOpen ? qrPart(link, survey.name) : null,
-    ),
-    submit === "token" ? null : embedPart(survey),
+    oblivious ? relayPart(survey) : linkPart(survey, `${collector}s/${survey.name}`),
+    isOnPages ? embedPart(survey) : null,
   );
 }

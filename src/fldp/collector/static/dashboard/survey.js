@@ -16,7 +16,7 @@ import { headline } from "./headline.js";
 import { integrity } from "./integrity.js";
 import { manage } from "./manage.js";
 import { moreReports } from "./more_reports.js";
-import { numberPart } from "./number.js";
+import { NUMBER_LOOKS, numberPart } from "./number.js";
 import { overTime } from "./over_time.js";
 import { questionsView } from "./questions.js";
 import { share } from "./share.js";
@@ -52,7 +52,7 @@ export async function surveyView(name, version, again) {
   const survey = await load(collector, name, oraclesOf, { version, search, number });
   if (survey.questions) return questionsView(survey, first, again);
   const status = statusLine();
-  const asked = controls(first, again);
+  const asked = controls(first, again, Boolean(survey.scale));
   const named = isOfTexts(survey) ? candidates(survey, again) : null;
   const isMean = survey.scale?.goal === "mean"; // which has nothing but that: no values to list or to compare
   const results = estimates(survey, asked, named, again);
@@ -203,7 +203,7 @@ function estimates(survey, asked, named, again) {
     told.textContent = note ?? "";
     warning.hidden = !note;
     top.put(reply);
-    const lines = reply.number ? [fromText(reply, query)] : noteLines(reply, size, query);
+    const lines = reply.number ? numberLines(reply, query) : noteLines(reply, size, query);
     notes.replaceChildren(...lines.map((line) => element("p", {}, line)));
     methods.replaceChildren(element("p", {}, methodNote(reply)));
     more.put(reply.number ? null : reply);
@@ -320,10 +320,27 @@ const SHRUNK =
  * @param {Estimates} reply
  * @param {URLSearchParams} query
  */
-function fromText({ n, level, anytime }, query) {
-  const looks = anytime ? ALL_LOOKS : `About 1 in ${count(1 / (1 - level))} misses the true value. ${ONE_LOOK}`;
+function fromText({ n, level, anytime, number }, query) {
+  const looks = anytime
+    ? number
+      ? NUMBER_LOOKS
+      : ALL_LOOKS
+    : `About 1 in ${count(1 / (1 - level))} misses the true value. ${ONE_LOOK}`;
   return `From ${count(n)} reports ${hasDays(query) ? "in these days" : "in all"}. Error bars are ${levelText(level)} intervals. ${looks}`;
 }
+
+/**
+ * Say what has to be said below the figures of a number.
+ *
+ * @param {Estimates} reply
+ * @param {URLSearchParams} query
+ */
+const numberLines = (reply, query) =>
+  present([
+    fromText(reply, query),
+    reply.anytime && hasDays(query) ? CHOSEN_DAYS : null,
+    reply.biased ? `Post-processed by ${reply.method}, which is biased. ${UNBIASED}` : null,
+  ]);
 
 /** @param {URLSearchParams} query */
 const hasDays = (query) => query.has("from") || query.has("to");
@@ -356,7 +373,9 @@ function noteLines(reply, size, query) {
  *
  * @param {Estimates} reply
  */
-const methodNote = ({ options, anytime }) =>
+const methodNote = ({ options, anytime, number: figures }) =>
   `${options.decoder ? `Decoded by ${options.decoder}. ` : ""}` +
-  (anytime ? "All intervals hold together and at every look. " : "Every interval is for its value alone. ") +
+  (anytime && !figures
+    ? "All intervals hold together and at every look. "
+    : "Every interval is for its value alone. ") +
   "They are about the people who reported; what these say about others is another question.";

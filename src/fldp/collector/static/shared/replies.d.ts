@@ -77,6 +77,8 @@ export interface QuestionEstimates {
   readonly rows: readonly EstimateRow[];
   readonly answered?: readonly AnsweredRow[];
   readonly number?: NumberFigures;
+  /** Intervals hold at every look, those of answers for all of them at once. */
+  readonly anytime?: { readonly planned: number };
   readonly note?: string;
 }
 
@@ -254,11 +256,16 @@ export interface NumberPlan {
   readonly eta: number;
   readonly gives_away: string;
   readonly oracle: OracleFields;
+  /** How many cells suit as many people; of a distribution. */
+  readonly best_bins?: number;
   readonly rows: readonly {
     readonly bins: number;
     readonly cell: number;
     readonly cdf_error: number;
     readonly mean_error: number;
+    /** Half the intervals that the dashboard shows, at every look; that of the CDF for all edges at once. */
+    readonly cdf_reach: number;
+    readonly mean_reach: number;
     readonly bits: number;
   }[];
 }

@@ -1,0 +1,70 @@
+"""Folding: how much a step takes from a store, and what it merges that with."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import fldp
+from fldp.collector.service.folding import fold_step, next_step, taking_step
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TALLY
+from fldp.collector.storage.segments import packed, tally_segment
+
+MEBIBYTE, DAY = 1 << 20, "2026-11-16"
+
+
+class Store:
+    """A store that remembers what it was asked for."""
+
+    def __init__(self, tail=(), room=()):
+        self.asked, self._tail, self._room = [], list(tail), list(room)
+
+    def tail(self, number, day, most):
+        self.asked.append((number, day, most))
+        return []
+
+    def room(self, number, day, most):
+        self.asked.append((number, day, most))
+        return self._room
+
+    @contextmanager
+    def snapshot(self):
+        yield SimpleNamespace(segments=lambda number, days, folded: iter(() if folded else self._tail))
+
+
+def survey_of(oracle, retention="reports"):
+    return SimpleNamespace(oracle=oracle, collect={"retention": retention})
+
+
+@pytest.mark.parametrize(("values", "most"), [(5, 4 * MEBIBYTE), (MEBIBYTE, 8 * MEBIBYTE)])
+def test_a_step_folds_some_mebibytes_and_no_less_than_the_tally_that_it_writes(values, most):
+    store = Store()
+    assert next_step(store, 7, DAY, survey_of(fldp.OUE(epsilon=1.0, domain_size=values))) is None
+    assert store.asked == [(7, DAY, most)]
+
+
+def numbered(segments, first=0):
+    return [replace(part, id=number, day=DAY) for number, part in enumerate(segments, first)]
+
+
+def test_the_tail_is_merged_into_eight_rows_that_are_at_most_half_full_and_into_the_tally():
+    oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    one = fldp.Reports(oracle, np.zeros(1, np.uint8))
+    rows, tallies = packed([one]) * 12, [tally_segment(oracle.tally(one))] * 2
+    *room, waiting, merged, tallied = numbered([*rows, *tallies])
+    store = Store(room=[*room, merged])
+    step = fold_step(store, 7, DAY, survey_of(oracle), [waiting, tallied])
+    assert store.asked == [(7, DAY, MEBIBYTE // 2)]
+    assert step.removed == (waiting.id, tallied.id, *range(8), merged.id)
+    assert [(part.kind, part.n) for part in step.added] == [(REPORTS, 9), (TALLY, 2)]
+    assert step.gained.n == 2
+
+
+def test_a_step_takes_out_some_mebibytes_at_once():
+    oracle = fldp.GRR(epsilon=1.0, domain_size=256)  # a byte for a report
+    tail = numbered(packed([fldp.Reports(oracle, np.zeros(6 * MEBIBYTE, np.uint8))], TAKEN_REPORTS))
+    step = taking_step(Store(tail), 7, DAY, survey_of(oracle, "tally"))
+    assert step.removed == (0, 1, 2, 3)
+    assert step.lost.n == 4 * MEBIBYTE

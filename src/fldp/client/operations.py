@@ -78,9 +78,9 @@ def _for_a_person(
     """Have the ``participant`` of an operation remember the keys of the relay."""
 
     @functools.wraps(method)
-    async def asked(client: "Operations", /, *given: P.args, **named: P.kwargs) -> T:
+    async def asked(client: "Operations", /, *arguments: P.args, **named: P.kwargs) -> T:
         async with client._asking_for(named.get("participant")):
-            return await method(client, *given, **named)
+            return await method(client, *arguments, **named)
 
     return asked
 

@@ -76,7 +76,7 @@ def test_tickets_are_not_written_over_others(client, run, tmp_path):
     published(client, "kept", submit="ticket")
     (tmp_path / "there.csv").write_text("tickets")
     words = ("ticket", "create", "kept", "--count", "1", "-o")
-    assert "is there already" in run(*words, tmp_path / "there.csv", code=2)[1]
+    assert "already exists" in run(*words, tmp_path / "there.csv", code=2)[1]
     assert (tmp_path / "there.csv").read_text() == "tickets"
     assert "cannot be written" in run(*words, tmp_path / "no" / "x", code=2)[1]
 
@@ -120,7 +120,7 @@ def test_nothing_is_deleted_before_somebody_says_yes(client, run):
     client.send(asked.oracle.privatize([1]), asked)
     assert "say what to delete" in run("survey", "delete", "gone", code=2)[1]
     said = run("survey", "delete", "gone", "--all", code=2)[1]
-    assert said == "fldp: this deletes 1 version of survey gone with 1 report, for good; say --yes if that is meant\n"
+    assert said == "fldp: this deletes 1 version of survey gone with 1 report, for good; add --yes to confirm\n"
     with patch("fldp.cli.survey.sys") as system:
         system.stdin.isatty.return_value = True
         with patch("typer.confirm", return_value=False):
@@ -138,7 +138,7 @@ def test_who_publishes_a_survey_learns_how_many_like_it_people_can_answer(run, t
     file.write_text(file.read_text().replace("1.0", "3.0"))
     out, said = run("survey", "create", file)
     assert "version" in out
-    assert "warning: nobody can answer survey costly as it is: an answer costs epsilon 3" in said
+    assert "warning: nobody can answer survey costly: an answer costs epsilon 3" in said
 
 
 def test_errors_name_options_and_not_arguments():

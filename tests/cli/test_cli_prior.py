@@ -71,7 +71,7 @@ def test_mistakes_say_what_to_do(tally, tmp_path):
     for text, said in (
         ("word,times\na,1\n", "must name the columns label or value, and count, share or frequency"),
         ("value,count\n3,1\n900,1\n", "line 3: '900' is not one of the values"),
-        ("value,count\n3,1\n3,2\n", "line 3: '3' is there twice"),
+        ("value,count\n3,1\n3,2\n", "line 3: '3' appears twice"),
         ("value,count\n3,many\n", "line 2: a count or share must be a number, got 'many'"),
         ("value,count\n3,inf\n", "line 2: a count or share must be a number"),
         ("value,count\n3,0\n", "prior must be 200 finite numbers, not all of them 0"),

@@ -470,7 +470,7 @@ def test_an_answer_whose_acknowledgement_was_lost_is_sent_under_its_key(at, aske
     [
         ("other", CollectorError, "the answer is not about survey"),
         ("forged", fldp.WireError, "the version of survey .* must be [0-9a-f]{64}, got"),
-        ("closed", CollectorError, "must be one that takes an answer now, got one that is not open"),
+        ("closed", CollectorError, "takes no answer now: it is not open"),
         ("huge", CollectorError, "larger than"),
         ("deep", CollectorError, "not JSON"),
     ],
@@ -492,7 +492,7 @@ def test_an_answer_that_would_be_refused_costs_nothing(at, submit, server):
     published = survey(f"needs-{submit}", collect={"submit": submit})
     at().create(published)
     participant = Participant(MemoryStore())
-    with pytest.raises(CollectorError, match=f"got one that needs a {submit}"):
+    with pytest.raises(CollectorError, match=f"it needs a {submit}"):
         at().answer(published.name, "edge", participant=participant)
     assert participant.history() == ()
     at("plain", TOKEN).answer(

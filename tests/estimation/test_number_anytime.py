@@ -66,9 +66,9 @@ def quantile_ends(number, q, reach):
 def test_a_watched_quantile_holds_wherever_it_lies_in_the_course_of_time():
     watched = some_number(bins=64).watched(1000)
     asked, one, any_edge = np.linspace(0.05, 0.95, 19), multiplier(2.0, 0.05), multiplier(2.0, 0.05 / 63)
-    found = [(value.low, value.high) for value in map(watched.quantile, asked)]
-    assert found == [quantile_ends(watched, q, any_edge) for q in asked]
-    assert found != [quantile_ends(watched, q, one) for q in asked]
+    intervals = [(value.low, value.high) for value in map(watched.quantile, asked)]
+    assert intervals == [quantile_ends(watched, q, any_edge) for q in asked]
+    assert intervals != [quantile_ends(watched, q, one) for q in asked]
 
 
 @pytest.mark.long

@@ -436,7 +436,7 @@ def test_a_journal_of_another_experiment_is_refused(tmp_path, monkeypatch):
         ({"specification": SMALL, "full": True}, "full"),
     ):
         message = complaint(lambda changed=changed: run(**changed, output=out))
-        assert message == f"{out}.journal: belongs to an experiment that differs in {what}; remove it to start anew"
+        assert message == f"{out}.journal: belongs to an experiment that differs in {what}; remove it to start over"
     assert (tmp_path / "x.csv.journal").read_bytes() == kept
     monkeypatch.setattr(RunPlan, "measure", measure)
     assert run(SMALL, output=out) == run(SMALL)
@@ -483,7 +483,7 @@ def test_every_way_to_tear_a_journal(tmp_path):
 
 def test_journals_that_are_none(tmp_path):
     (tmp_path / "j").write_text("my shopping list\n")
-    message = f"{tmp_path / 'j'}: is not the journal of an experiment; remove it to start anew"
+    message = f"{tmp_path / 'j'}: is not the journal of an experiment; remove it to start over"
     assert complaint(lambda: Journal(tmp_path / "j", HEADING)) == message
     assert (tmp_path / "j").read_text() == "my shopping list\n"
     assert "cannot be written: No such file" in complaint(lambda: Journal(tmp_path / "no" / "j", HEADING))

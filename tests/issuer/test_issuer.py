@@ -130,14 +130,14 @@ def test_from_the_shell_to_a_count(tmp_path):
     shell("issuer", "tickets", "--tickets", tickets, "--count", "2", "-o", listed)
     column, ticket, other = listed.read_text().split()
     assert column == "ticket"
-    assert "is there already" in shell("issuer", "create", "--key", key, code=2)[1]
+    assert "already exists" in shell("issuer", "create", "--key", key, code=2)[1]
     with serving("--key", key, "--tickets", tickets) as issuer, collector(tmp_path / "data") as (url, token):
         survey = pass_survey(issuer_key=issuer_key, issuer=issuer)
         person = Participant(MemoryStore())
         with Client(url, token) as admin:
             admin.create(survey)
             asked = ("ticket", "create", "browser", "--count", "1", "-o", "-", "--to", url)
-            assert f"those of its issuer, {issuer}" in shell(*asked, token=token, code=2)[1]
+            assert f"come from its issuer, {issuer}" in shell(*asked, token=token, code=2)[1]
         with Client(url) as client:
             client.obtain_pass("browser", ticket, participant=person)
             client.answer("browser", "edge", participant=person)

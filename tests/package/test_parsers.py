@@ -186,9 +186,9 @@ def contents(example):
     return changed(data, pieces) | st.binary(max_size=40)
 
 
-def refused_or_read(parse, given):
+def refused_or_read(parse, data):
     with suppress(*REFUSALS):
-        parse(given)
+        parse(data)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -110,7 +110,7 @@ def test_a_pass_is_for_one_key_and_one_version():
         PassTerms.of(KEY.public, "https://issuer.example", "5b" * 32),
         PassTerms.of(KEY.public, None, VERSION),
     ):
-        with pytest.raises(PassError, match="for something else"):
+        with pytest.raises(PassError, match="not for this survey"):
             terms.nonce(text)
     with pytest.raises(SignatureError):  # by which rule depends on the number, which is drawn
         issued(key=OTHER)
@@ -151,7 +151,7 @@ def test_what_is_no_pass_is_refused(text):
         (lambda body: body[:-1], "259 bytes, got 258"),
         (lambda body: body + b"\0", "259 bytes, got 260"),
         (lambda body: b"\0\1" + body[2:], "type 2"),
-        (lambda body: body[:2] + bytes([body[2] ^ 1]) + body[3:], "another key"),
+        (lambda body: body[:2] + bytes([body[2] ^ 1]) + body[3:], "not for the key"),
         (lambda body: body[:3] + KEY.public.n.to_bytes(256), "below the modulus"),
     ],
 )

@@ -35,5 +35,5 @@ def test_a_survey_that_nobody_can_answer_is_told_so(tmp_path):
     block = dict(SURVEYS)["strings.md 1"]
     (tmp_path / "survey.toml").write_text(block.replace("epsilon = 2.0", "epsilon = 4.0"))
     done = run_here("survey", "check", "survey.toml", cwd=tmp_path)
-    assert b"warning: nobody can answer survey pages as it is: an answer costs epsilon 4" in done.stderr
+    assert b"warning: nobody can answer survey pages: an answer costs epsilon 4" in done.stderr
     assert b"nobody can answer this survey with the default limits" in done.stdout

@@ -156,8 +156,8 @@ def test_the_best_guess_is_at_most_what_randomized_response_allows():
     metrics = declared()
     for name, times in (("theme", (0.5, 1.0)), ("startup", (1.0,))):
         metric = metrics.metrics[name]
-        found = given_away(metrics, metric)
-        sentence = found.sentences[1]
+        sentences = given_away(metrics, metric)
+        sentence = sentences.sentences[1]
         assert f"with probability 1/{len(metric.labels)}, and" in sentence
         for epsilon, said in zip(times, re.findall(r"with (0\.\d{3}) at most", sentence), strict=True):
             best = GRR(epsilon=epsilon, domain_size=len(metric.labels)).estimator.p

@@ -265,7 +265,7 @@ export class Participant {
     return readLedger(await this.store.read()).answers;
   }
 
-  /** Return how often surveys were refused, by origin: one that asks again and again is up to something. */
+  /** Return how often surveys were refused, by origin: an origin that keeps asking is suspicious. */
   async refusals(): Promise<Refusals> {
     return readLedger(await this.store.read()).refusals ?? {};
   }

@@ -17,7 +17,7 @@ export function joined(...parts: readonly (Uint8Array | readonly number[])[]): B
 
 export const numberOf = (bytes: Uint8Array): bigint => BigInt(`0x${hex(bytes) || "0"}`);
 
-/** Return a number as so many bytes. */
+/** Return a number as this many bytes. */
 export const bytesOfNumber = (number: bigint, size = KEY_BYTES): Bytes =>
   unhex(number.toString(16).padStart(2 * size, "0"));
 

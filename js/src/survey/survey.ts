@@ -213,7 +213,7 @@ export class Survey implements Address {
     throw new WireError(`survey: the version of ${survey.name} must be ${computed}, got ${shown(version)}`);
   }
 
-  /** Whether only those of several questions are asked that the report is about, which chance chooses first. */
+  /** Whether a person is asked only the questions that the report is about, which chance chooses first. */
   get asksLess(): boolean {
     return Object(this.specification.tables).ask === "drawn";
   }

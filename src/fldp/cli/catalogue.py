@@ -50,7 +50,7 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
     "Privacy and attacks": {
         "verify": Entry("privacy", "Check the privacy of a mechanism, exactly."),
         "audit": Entry("privacy", "Test a client from the outside: does it keep its promise?"),
-        "shuffle": Entry("shuffle", "Say what being one of many adds, for who sees totals only."),
+        "shuffle": Entry("shuffle", "Say what being one of many adds, against readers of totals only."),
         "attack": Entry("privacy", "Measure how well somebody guesses an answer."),
         "integrity": Entry("integrity", "Look for patterns that honest reports cannot produce."),
         "poisoning": Entry("integrity", "Measure what fake users achieve."),

@@ -33,7 +33,7 @@ TokenText = Annotated[
     typer.Option("--token", help="A token. Better in the environment, as FLDP_TOKEN: others can see a command line."),
 ]
 InsecureHttp = Annotated[
-    bool, typer.Option("--insecure-http", help="Send the token over plain http to another machine, too.")
+    bool, typer.Option("--insecure-http", help="Send the token over plain http to another machine as well.")
 ]
 
 

@@ -31,7 +31,7 @@ def integrity(
         float, typer.Option(help="Honest reports are called dishonest with this probability at most.")
     ] = 0.001,
     anytime: Annotated[
-        bool, typer.Option("--anytime", help="The rate is that of all looks together, while reports come in.")
+        bool, typer.Option("--anytime", help="The rate holds for all looks together, while reports come in.")
     ] = False,
     recover: Annotated[bool, typer.Option("--recover", help="Also estimate without the fakes that show.")] = False,
     as_json: AsJson = False,

@@ -50,7 +50,7 @@ def _key_in_file(path: Path) -> str:
     with secret_file(path) as write:
         key = PrivateKey.generate()
         write(key.pem.decode().rstrip("\n"))
-    note(f"the private key is in {path}: who has it can make any number of passes")
+    note(f"the private key is in {path}: whoever has it can make any number of passes")
     return key_text(key.public)
 
 

@@ -49,7 +49,7 @@ def check_pictures() -> None:
 
 
 Candidates = Annotated[
-    str | None, typer.Option("--candidates", help="Oracles over strings: the ones to look at, a string on each line.")
+    str | None, typer.Option("--candidates", help="Oracles over strings: the candidates, one string per line.")
 ]
 
 

@@ -77,7 +77,7 @@ class OracleCommand(TyperCommand):
             raise
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters of the command, and those of the oracle."""
+        """Return the parameters of the command and of the oracle."""
         own = list(super().get_params(ctx))
         name = ctx.meta.get(_NAMED)
         if not name:

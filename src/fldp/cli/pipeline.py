@@ -54,7 +54,7 @@ def privatize(
     ] = None,
     subject: "Subject | None" = None,
 ) -> None:
-    """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
+    """Turn values into reports: a .fldp file, or Parquet if the output's name ends so."""
     from fldp.randomness.stream import Stream
     from fldp.wire import files as report_files
     from fldp.wire.cells import Encoder
@@ -105,7 +105,9 @@ def tally(
     output: Output = "-",
     engine: Annotated[str, typer.Option(help=f"What reads Parquet: {ENGINES}.")] = "local",
     address: Annotated[str | None, typer.Option(help="dask, spark: the cluster's scheduler or master.")] = None,
-    survey_version: Annotated[str | None, typer.Option(help="This survey version only, of a lake of several.")] = None,
+    survey_version: Annotated[
+        str | None, typer.Option(help="Only this survey version, if the lake has several.")
+    ] = None,
     since: Since = None,
     until: Until = None,
     skip_bad: Annotated[

@@ -25,7 +25,7 @@ def plan(
     survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
     epsilon_permanent: Annotated[
         float | None,
-        typer.Option(help="People are asked again and again: the epsilon of all reports of an answer that stays."),
+        typer.Option(help="For repeated reports: the epsilon of all reports of an answer that stays the same."),
     ] = None,
     questions: Annotated[
         str | None, typer.Option(help="Several questions: how many answers each has, such as 4,4,2.")

@@ -55,7 +55,7 @@ def read_prior(path: str, question: "Question", size: int) -> list[float]:
         if not isinstance(value, int):
             raise DomainError(f"{path}: line {line}: {name!r} is not one of the values")
         if value in expected:
-            raise DomainError(f"{path}: line {line}: {name!r} is there twice")
+            raise DomainError(f"{path}: line {line}: {name!r} appears twice")
         expected[value] = _number(path, line, text)
     return [expected.get(value, 0.0) for value in range(size)]
 

@@ -89,7 +89,7 @@ def card(
     contact: Annotated[str | None, typer.Option(help="Whom to ask, for a registry entry or a sheet.")] = None,
     subject: "Subject | None" = None,
 ) -> None:
-    """Print the card: what a report gives away, in plain words, and what the answers of all are good for."""
+    """Print the card: what a report gives away, in plain words, and what everybody's answers together show."""
     from fldp.presentation import card as card_view
     from fldp.privacy.privacy_card import card as card_for
 
@@ -150,8 +150,8 @@ def audit(
     days: Annotated[
         int | None,
         typer.Option(
-            help="Audit all reports of a person on so many days, where something is kept; "
-            "the command then gets this number, too."
+            help="Audit all reports of a person over this many days, for oracles that keep a first stage; "
+            "the command then gets this number as well."
         ),
     ] = None,
     as_json: AsJson = False,

@@ -178,8 +178,8 @@ def estimates(
             planned = published.survey.planned if anytime else None
             _show_questions(client.tally(published.survey, since=since, until=until), published, level, top, planned)
         elif form == "text" and published.survey.number:
-            found = client.estimate(published.survey, post=post, since=since, until=until, anytime=anytime)
-            _show_number(found, published, level)
+            estimate = client.estimate(published.survey, post=post, since=since, until=until, anytime=anytime)
+            _show_number(estimate, published, level)
         elif form == "text":
             _show(client.estimates(published.survey, top=top or _SHOWN, **options), published)
         elif form == "json" and output is None:
@@ -213,13 +213,13 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     tables.show(table, *few, *others, about, *looks, exposure(published.survey.oracle))
 
 
-def _show_number(found: "Estimate", published: "Published", level: float) -> None:
+def _show_number(estimate: "Estimate", published: "Published", level: float) -> None:
     """Show the figures of a number; the client has checked its version and its tally."""
     from fldp.data.number import Number
     from fldp.presentation import number, tables
 
-    assert isinstance(found, Number)
-    tables.show(*number.number_parts(found, level))
+    assert isinstance(estimate, Number)
+    tables.show(*number.number_parts(estimate, level))
     tables.show(f"Survey version {published.version[:12]}, which is {published.state}.")
 
 

@@ -124,7 +124,7 @@ def _check_compiler() -> None:
 
 
 def open_store(data: Path | None, database: str | None, *, make: bool = False) -> "CollectorStore":
-    """Open the store of a folder or a database; if none is there, one is made where that was asked for."""
+    """Open the store of a folder or a database; create it only on request."""
     from fldp.collector.storage import open_store as stores
 
     folder, address = chosen(data, database)
@@ -199,7 +199,7 @@ def restore(
 ) -> None:
     """Make a collector's data from a backup, in a folder or database that has none, and count everything again.
 
-    What was withdrawn after the backup was made is counted again, until it is withdrawn once more.
+    Reports withdrawn after the backup are counted again, until they are withdrawn again.
     """
     from fldp.collector.storage.fsck import fsck
 

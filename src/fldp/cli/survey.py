@@ -116,7 +116,7 @@ def _warn_of_limits(survey: "Survey") -> None:
     from fldp.participant.headroom import headroom
 
     for warning in headroom(survey).warnings:
-        note(f"warning: nobody can answer survey {survey.name} as it is: {warning}")
+        note(f"warning: nobody can answer survey {survey.name}: {warning}")
 
 
 @surveys.command()
@@ -127,7 +127,7 @@ def create(
     as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Publish a survey at a collector; once more changes nothing, and a changed one is a new version."""
+    """Publish a survey at a collector; publishing it again changes nothing, a changed survey is a new version."""
     from fldp.client.messages import clean
     from fldp.presentation import tables
     from fldp.survey.survey import Survey
@@ -160,7 +160,7 @@ def show(
     as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Show a survey as a collector publishes it, its version computed anew."""
+    """Show a survey as a collector publishes it, with its version recomputed."""
     from fldp.presentation import tables
 
     with CollectorOptions(to, token, insecure_http).connected() as client:
@@ -190,7 +190,7 @@ def reopen(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Open a survey again that was closed: its newest version, or --version."""
+    """Reopen a closed survey: its newest version, or --version."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
         reply = client.reopen(name, version=full_version(client, name, version))
     note(f"survey {name}, version {str(reply['version'])[:12]}, is {reply['state']}")
@@ -218,11 +218,11 @@ def delete(
 
 
 def _ask_to_delete(name: str, rows: list[dict[str, Any]], version: str | None) -> None:
-    """Ask whether this is meant, with what would be lost; where nobody can be asked, refuse."""
+    """Ask for confirmation, with what would be lost; refuse where nobody can be asked."""
     rows = [row for row in rows if version in (None, row["version"])]
     reports = sum(row.get("n") or 0 for row in rows)
     what = f"{counted(len(rows), 'version')} of survey {name} with {counted(reports, 'report')}"
     if not sys.stdin.isatty():
-        raise ParameterError(f"fldp: this deletes {what}, for good; say --yes if that is meant")
+        raise ParameterError(f"fldp: this deletes {what}, for good; add --yes to confirm")
     if not typer.confirm(f"Delete {what}, for good?", err=True):
         raise ParameterError("fldp: nothing was deleted")

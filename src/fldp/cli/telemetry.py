@@ -1,4 +1,4 @@
-"""The commands about telemetry: the person's own, and those of who writes the program."""
+"""The commands about telemetry: for the person, and for the program's author."""
 
 import json
 from datetime import UTC, date, datetime

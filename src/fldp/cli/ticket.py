@@ -69,13 +69,13 @@ def check_output(output: str | None) -> None:
     if output is None and sys.stdout.isatty():
         raise ParameterError("fldp: tickets are secrets: name a file with -o, or say -o - to see them here")
     if output not in (None, "-") and Path(str(output)).exists():
-        raise FldpError(f"{output}: is there already; {_LOST}")
+        raise FldpError(f"{output}: already exists; {_LOST}")
 
 
 def _check_takes_tickets(published: "Published", url: str) -> None:
     submit, issuer = published.survey.collect["submit"], published.survey.collect.get("issuer")
     if issuer is not None and not url.startswith(issuer):
-        raise ParameterError(f"fldp: tickets of survey {published.survey.name} are those of its issuer, {issuer}")
+        raise ParameterError(f"fldp: tickets of survey {published.survey.name} come from its issuer, {issuer}")
     if submit not in ("ticket", "pass"):
         what = f'survey {published.survey.name} takes reports without tickets, its submit is "{submit}"'
         raise ParameterError(f'fldp: {what}; publish one with submit = "ticket" in its table [collect]')
@@ -91,6 +91,6 @@ def _opened(output: str | None) -> Iterator[Path | None]:
         with whole_file(Path(str(output)), replace=False) as hidden:
             yield hidden
     except FileExistsError:
-        raise FldpError(f"{output}: is there already; {_LOST}") from None
+        raise FldpError(f"{output}: already exists; {_LOST}") from None
     except OSError as error:
         raise FldpError(f"{output}: cannot be written: {error.strerror}") from None

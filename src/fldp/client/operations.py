@@ -78,9 +78,9 @@ def _for_a_person(
     """Have the ``participant`` of an operation remember the keys of the relay."""
 
     @functools.wraps(method)
-    async def asked(client: "Operations", /, *given: P.args, **named: P.kwargs) -> T:
+    async def asked(client: "Operations", /, *arguments: P.args, **named: P.kwargs) -> T:
         async with client._asking_for(named.get("participant")):
-            return await method(client, *given, **named)
+            return await method(client, *arguments, **named)
 
     return asked
 
@@ -128,7 +128,7 @@ class Operations:
         return await self._line.ask(request, lambda reply: replies.verified(reply, name, version))
 
     async def _resolved(self, survey: AnySurvey) -> Survey | str:
-        """Return a survey, or its version; that of a name is asked for."""
+        """Return a survey, or its version; the collector is asked for the version of a name."""
         if isinstance(survey, Published):
             return survey.survey
         if isinstance(survey, Survey) or VERSION.matches(survey):
@@ -334,7 +334,7 @@ class Operations:
 
         The specification is fetched first: one that is not what its version says, not the one that was asked for, or
         not open is refused before anything is spent. The key it is sent under is stored with the answer, so that it
-        counts once, however often this is called, and after a crash. ``confirm`` is that of ``Participant.answer``.
+        counts once, however often this is called, and after a crash. ``confirm`` is as for ``Participant.answer``.
 
         ``labels`` or ``version`` are what the program was written for: a collector that offers anything else is
         refused, whatever the answer is. An answer outside of ``labels`` is a ``DomainError`` before anything is asked.
@@ -344,9 +344,9 @@ class Operations:
         Where the survey takes passes, ``ticket`` buys one, unless ``obtain_pass`` has got it before, which is better:
         the less time lies between the two, the easier it is to see who answers.
 
-        With ``delay``, what was drawn and stored is sent after a random time of up to so many seconds, so that the
-        moment tells less about who sends. That moment is drawn once and stored, too: called again, after a crash, this
-        waits until then, or not at all if it has passed.
+        With ``delay``, the stored report is sent after a random time of up to this many seconds, so that the moment
+        tells less about who sends. That moment is drawn once and stored, too: called again after a crash, this waits
+        until then, or not at all if it has passed.
         """
         name, wanted = _wanted(survey, version)
         longest = _DELAY("Client", "delay", delay)
@@ -515,7 +515,7 @@ class Operations:
     ) -> int:
         """Save estimates in a file, as CSV, Parquet or JSON by its name or by ``format``; return how many bytes.
 
-        Other options are those of ``estimates``. ``progress`` is told how many more bytes came. A path of ``-`` is
+        Other options are as for ``estimates``. ``progress`` is called with the number of new bytes. A path of ``-`` is
         standard output.
         """
         form = format_of(path, format)
@@ -636,22 +636,20 @@ class Operations:
 
     @ClientOperation
     async def revoke_token(self, token_id: str) -> None:
-        """Make a token worthless; twice is as good as once. Needs an admin token."""
+        """Revoke a token; twice is the same as once. Needs an admin token."""
         await self._line.ask(requests.asking("revoke_token", requests.token_id(token_id)), replies.done)
 
     def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
         """Refuse a survey that would refuse the answer, before anything is spent on it."""
         refusal = None
         if state != "open":
-            refusal = "one that is not open"
+            refusal = "it is not open"
         elif submit in ("ticket", "pass") and ticket is None:
-            refusal = "one that needs a ticket"
+            refusal = "it needs a ticket"
         elif submit == "token" and self._line.token is None:
-            refusal = "one that needs a token"
+            refusal = "it needs a token"
         if refusal:
-            raise CollectorError(
-                f"{self._line.address}: survey {name} must be one that takes an answer now, got {refusal}"
-            )
+            raise CollectorError(f"{self._line.address}: survey {name} takes no answer now: {refusal}")
 
     async def _post(self, version: str, piece: UploadPart, ticket: str | None, *, token: bool = True) -> int:
         self._checked_ticket(ticket)
@@ -677,7 +675,7 @@ def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
     if not isinstance(survey, Survey):
         return survey, None if version is None else version_of(version)
     if version not in (None, survey.version):
-        raise fail("Client", "version", f"that of the survey, {survey.version}", version)
+        raise fail("Client", "version", f"the version of the survey, {survey.version}", version)
     return survey.name, survey.version
 
 

@@ -159,7 +159,7 @@ def issuer_key(reply: Reply) -> str:
     try:
         read_key(text)
     except WireError:
-        raise CollectorError("the answer must hold the key of an issuer, and holds something else") from None
+        raise CollectorError("the answer does not hold the key of an issuer") from None
     return text
 
 

@@ -269,7 +269,7 @@ def check_likelihoods(oracle: FrequencyOracle, seed: int) -> None:
     laws, data = _all_reports(small)
     likelihoods, shares = analysis(small).likelihoods(data), laws.T
     if likelihoods.shape != shares.shape or not ((likelihoods > 0) == (shares > 0)).all():
-        _fail(oracle, "check_likelihoods", "the possible values of a report are not those of the law")
+        _fail(oracle, "check_likelihoods", "the possible values of a report differ from the values of its law")
     error = np.abs(
         likelihoods / likelihoods.sum(axis=1, keepdims=True) - shares / shares.sum(axis=1, keepdims=True)
     ).max(axis=1)

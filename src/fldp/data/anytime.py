@@ -114,7 +114,7 @@ def reach_of_sum(total: "Total", level: float, planned: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AnytimeSide:
-    """One side of a comparison: variances of counts, that of a rare value as planned, and the number of people."""
+    """One side of a comparison: variances of counts, the planned variance of a rare value, the number of people."""
 
     variances: Floats
     start: Floats | float

@@ -47,7 +47,7 @@ def holm(p_values: Floats) -> Floats:
 def sampling_variance(counts: Floats, n: int) -> Floats:
     """Return the variance of the shares of ``n`` people drawn at random, at the centre of Wilson's interval.
 
-    The interval is that of 95 % for all values at once.
+    The 95 % interval holds for all values at once.
     """
     added = z_score(1 - 0.05 / max(len(counts), 1)) ** 2
     shares = (np.clip(counts, 0, n) + added / 2) / (n + added)
@@ -143,7 +143,7 @@ class Comparison(FramedAtLevel, Displayed):
 
 
 def compared(shares: tuple[Floats, Floats], variances: tuple[Floats, Floats], people: tuple[int, int]) -> Comparison:
-    """Compare shares with these variances, each among so many people."""
+    """Compare shares with these variances and numbers of people."""
     total = variances[0] + variances[1]
     spread = sum(variance**2 / max(n - 1, 1) for variance, n in zip(variances, people, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -168,7 +168,7 @@ class Posterior:
 
     @cached_property
     def moved(self) -> Floats:
-        """The posterior means; those of values that are clearly seen stay near their estimates."""
+        """The posterior means; values that are clearly seen stay near their estimates."""
         return self.limited(self.means)
 
     @cached_property
@@ -180,7 +180,7 @@ class Posterior:
         return np.asarray((above > enough) & (believed > 0.75 * above))
 
     def limited(self, means: Floats) -> Floats:
-        """Return means of which those of values that are clearly seen are near their estimates."""
+        """Return means; values that are clearly seen stay near their estimates."""
         counts, error = self.noise.counts, self.noise.stderr
         near = np.clip(means, counts - MAX_MOVE * error, counts + MAX_MOVE * error)
         return np.clip(np.where(self.clear, near, means), 0, self.most)

@@ -57,7 +57,7 @@ class Total:
         """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].
 
         Of empirical Bayes, that one is widened where it lacks the count itself.
-        With ``anytime``, a planned number of reports, it holds at every look, as that of ``Estimate`` does.
+        With ``anytime``, a planned number of reports, it holds at every look, like the interval of ``Estimate``.
         """
         if anytime is not None:
             half = reach_of_sum(self, level, anytime)
@@ -323,7 +323,7 @@ class Estimate(FramedAtLevel, Displayed):
 
     @property
     def reach(self) -> float:
-        """Half the 95 % interval of the least certain share, after post-processing that of the unbiased estimate.
+        """Half the 95 % interval of the least certain share; after post-processing, of the unbiased estimate.
 
         So 0.05 means that every share is known to 5 points or better, each by itself. Rests on the exact variances,
         with the estimated counts in the place of the true ones.

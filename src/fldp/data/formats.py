@@ -54,7 +54,7 @@ class ReportFormat:
         return self.dtype.itemsize * prod(self.shape)
 
     def empty(self, count: int) -> Array:
-        """Return an array for so many reports, not filled in."""
+        """Return an uninitialised array for this many reports."""
         return np.empty((count, *self.shape), self.dtype)
 
 

@@ -25,7 +25,7 @@ def preamble(kind: int, header: bytes) -> bytes:
 
 
 def chunk_reports(bits: int) -> int:
-    """Return the maximal number of reports of so many bits in a chunk: a multiple of 8, so that it ends with a byte.
+    """Return the maximal number of reports of this many bits in a chunk: a multiple of 8, so that it ends with a byte.
 
     >>> chunk_reports(20)
     1677720

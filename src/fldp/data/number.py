@@ -183,7 +183,7 @@ class Number(Estimate):
     # ------------------------------------------------------------------------------------------------------ figures
 
     def mean(self, level: float = LEVEL, *, people: str = RESPONDENTS) -> Value:
-        """Estimate the mean; of a distribution, that of the middles of the cells."""
+        """Estimate the mean; for a distribution, the mean of the middles of the cells."""
         value, stderr = self._linear(self.scale.centres, people)
         half = self.scale.half_cell
         note = None

@@ -174,7 +174,7 @@ def unpack_columns(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, boo
 
 
 def _for_work(kernel: Kernel[..., Any], count: int, widths: Bytes) -> Callable[..., Any]:
-    """Return a kernel for so many rows: as Python for one short row, which starts soonest, else by their bits.
+    """Return a kernel for this many rows: plain Python for one short row, which starts fastest, else by their bits.
 
     NumPy works field by field, so it is for rows of few fields.
     """

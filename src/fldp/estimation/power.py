@@ -28,7 +28,7 @@ def power_of(
     """Return how likely ``fldp compare`` sees a change of a share, with this many people in each of two groups.
 
     ``values`` is how many values are tested at once; 1 where the one that matters was named beforehand. ``anytime`` is
-    for comparisons that are watched: the probability is that of having seen it by the time all have answered.
+    for comparisons that are watched: the probability of having seen it by the time all have answered.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=2.0, domain_size=5)

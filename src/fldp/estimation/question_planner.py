@@ -194,7 +194,7 @@ def candidates(wanted: Wanted, crosses: str | tuple[Questions, ...], epsilon: fl
 
 @dataclass(frozen=True, eq=False)
 class QuestionPlan(Framed, Displayed):
-    """A plan for several questions: the oracle, and the errors of all tables for so many people.
+    """A plan for several questions: the oracle, and the errors of all tables for this many people.
 
     ``rows`` has a row for each table: its questions, the people in views that have all of them, and the standard error
     of one share. ``smallest`` is the least association, as Cramer's V, that a test at 5 % finds in 4 of 5 surveys.
@@ -257,7 +257,7 @@ def questions(
 
     ``answers`` are the numbers of answers. ``cross`` says which questions are wanted together: ``"all"`` pairs,
     ``"none"``, or a list of pairs. ``importance`` weighs the errors of single questions, ``cross_importance`` those of
-    the listed pairs; all 1 unless given. The one epsilon is that of all answers together.
+    the listed pairs; all 1 unless given. The one epsilon covers all answers together.
 
     >>> questions([4, 4, 2], epsilon=1.0, cross="all").weights
     (318, 318, 302, 1068, 1045, 1045)
@@ -317,7 +317,7 @@ def _chosen(
     if best.score == float("inf"):
         rule = "ask fewer, with fewer answers, or with a larger epsilon"
         raise ParameterError(f"questions: no oracle can ask these questions at epsilon {bound:g}; {rule}")
-    # The views are those of the least error. Of the bases that ask these nearly as well, the shortest report counts.
+    # The views have the least error. Among bases that are nearly as good, the shortest report wins.
     near = [(_oracle(sizes, bound, best, first, eta), best)]
     for name in others:
         design = min(_designs(wanted, [list(best.blocks)], bound, name, eta), key=lambda each: each.score)
@@ -327,7 +327,7 @@ def _chosen(
 
 
 def _bases(base: str | None, eta: float) -> list[str]:
-    """Return the bases to try, first that of the least error."""
+    """Return the bases to try, the one with the least error first."""
     if base is not None:
         return [str(one_of(*BASES)("questions", "base", base))]
     return [FWR.name] if eta != 1 else [name for name in BASES if name != FWR.name]

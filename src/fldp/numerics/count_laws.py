@@ -95,11 +95,11 @@ class CountLaw:
 
     @property
     def is_binomial(self) -> bool:
-        """Whether sums are those of two binomials."""
+        """Whether sums are sums of two binomials."""
         return self.step == 1 and self.absorbed == 1 and all({*s.values} <= {0.0, 1.0} for s in (self.own, self.other))
 
     def at_least(self, sums: Floats, counts: Floats, trials: Floats) -> Floats:
-        """Return the probability of a sum of at least ``sums``, for numbers of holders among so many trials."""
+        """Return the probability of a sum of at least ``sums``, for each number of holders among the trials."""
         return normal_tail(self.above(sums, counts, trials))
 
     def at_most(self, sums: Floats, counts: Floats, trials: Floats) -> Floats:
@@ -160,7 +160,7 @@ class CountLaw:
         return theta
 
     def exact_at_least(self, sums: NDArray[np.int64], counts: NDArray[np.int64], n: int) -> Floats:
-        """Return the exact probability of at least ``sums``, where the law is that of two binomials, by a transform."""
+        """Return the exact probability of at least ``sums`` for a sum of two binomials, by a transform."""
         size = 1 << n.bit_length()
         roots = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
         own, other = (np.log(1 - _chance(score) * (1 - roots)) for score in (self.own, self.other))

@@ -1,4 +1,4 @@
-"""The analysis of Grouped: that of its groups, and what the group in clear gives away."""
+"""The analysis of Grouped: the analyses of its groups, and what the group in clear gives away."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -304,7 +304,7 @@ class Participant:
         notes.keep_relayed_keys(self._store, origin_of(origin), handed)
 
     def refusals(self) -> tuple[Refusals, ...]:
-        """Return how often surveys were refused, by origin: one that asks again and again is up to something.
+        """Return how often surveys were refused, by origin: an origin that keeps asking is suspicious.
 
         Nothing where the store is the caller's own and does not count them (``fldp.participant_store``).
         """

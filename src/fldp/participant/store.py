@@ -37,7 +37,7 @@ class Book(Protocol):
         """Store an answer; there is none yet to that origin and version."""
 
     def replace(self, charge: Charge, kept: bytes) -> None:
-        """Store other bytes for an answer that is there already; it costs nothing."""
+        """Store other bytes for an answer that already exists; it costs nothing."""
 
 
 @runtime_checkable

@@ -100,7 +100,7 @@ class PassTerms:
         if request[:2] != _TYPE:
             raise PassError(f"a request for a pass must be of token type {TYPE}")
         if request[2:3] != self.key.key_id[-1:]:
-            raise PassError("the request is for another key than that of this survey")
+            raise PassError("the request is not for the key of this survey")
         if int.from_bytes(request[3:]) >= self.key.n:
             raise PassError("the blinded message must be a number below the modulus of the key")
         return request[3:]
@@ -110,7 +110,7 @@ class PassTerms:
         token = _token(text)
         message, signature = token[:_SIGNED], token[_SIGNED:]
         if message[:2] != _TYPE or message[2 + NONCE_BYTES :] != self._ending:
-            raise PassError("the pass is for something else")
+            raise PassError("the pass is not for this survey")
         if not self.key.verifies(message, signature):
             raise PassError("the pass is not signed by the issuer of this survey")
         return message[2 : 2 + NONCE_BYTES]

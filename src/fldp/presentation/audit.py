@@ -58,7 +58,7 @@ _HISTORIES = (
 )
 _PAIRS = "The last row compares how often pairs of reports of one value agree with how often random pairs do."
 _WORTH = (
-    "That is no proof. An audit sees the events it looks at, the values it compares, and what so many reports show; "
+    "That is no proof. An audit sees the events it tests, the values it compares, and what this many reports show; "
     "fldp verify proves what the law of an oracle keeps."
 )
 

@@ -25,7 +25,7 @@ from fldp.wire.description import describe
 
 Rows = list[dict[str, Json]]
 _MAX_VIEWS, _MAX_TABLES = 12, 16
-SEVERAL = "One report is for all questions together: its epsilon is that of all answers."
+SEVERAL = "One report is for all questions together: its epsilon covers all answers."
 
 
 def estimate_of(tables: Tables, question: int | str, planned: int | None = None) -> TableEstimate:
@@ -59,7 +59,7 @@ def notes(tables: Tables) -> list[str]:
     said = [f"{tables.n:,} reports of {oracle.title}, epsilon {oracle.epsilon:g}, base {oracle.base}, eta {oracle.eta}"]
     said.append(f"People by what their report is about: {', '.join(views[:_MAX_VIEWS])}{more}.")
     if tables.original is not None:
-        said.append(f"By {tables.method}: biased. The intervals are those of the unbiased tables.")
+        said.append(f"By {tables.method}: biased. The intervals belong to the unbiased tables.")
     return [*said, SEVERAL, exposure(oracle)]
 
 
@@ -103,7 +103,7 @@ def cross_notes(cross: Cross, level: float) -> list[str]:
         f"Association: Cramer's V {v.v:.2f}, {about}{v.low:.2f} to {v.high:.2f} (level {level:.4g}); "
         "0 is none, 1 is all.",
         "↑ and ↓ mark cells with more and fewer people than independence would give them, sure for all cells at once.",
-        *(["By consistent: biased. The intervals are those of the unbiased tables."] if cross.biased else []),
+        *(["By consistent: biased. The intervals belong to the unbiased tables."] if cross.biased else []),
     ]
 
 

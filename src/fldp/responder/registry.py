@@ -51,7 +51,7 @@ def names() -> tuple[str, ...]:
 
 
 def title_of(name: str) -> str:
-    """Return the name that messages use, that of the oracle's class."""
+    """Return the name that messages use: the name of the oracle's class."""
     return name.upper()
 
 

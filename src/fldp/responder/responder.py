@@ -89,7 +89,7 @@ class Responder:
     def from_dict(cls, fields: Mapping[str, Json], *, version: str | None = None) -> "Responder":
         """Make a responder of the JSON of a survey, as a collector serves it, or of an oracle's description.
 
-        ``version`` is what the survey's version must be: that of the survey which the program was written for.
+        ``version`` is the required version: the version of the survey that the program was written for.
 
         >>> responder = Responder.from_dict({"name": "rr", "epsilon": 1.0})
         >>> responder(1) in (0, 1)
@@ -122,7 +122,7 @@ class Responder:
 
     @property
     def epsilon(self) -> float:
-        """The epsilon of every report; that of several reports of one person adds up."""
+        """The epsilon of every report; several reports of one person add up."""
         return float(self._described["epsilon"])  # type: ignore[arg-type]
 
     @property
@@ -246,7 +246,7 @@ def _refuse_stages(fields: Mapping[str, Json]) -> None:
 
 
 def _for_repeat(fields: Mapping[str, Json], response: Response) -> Response:
-    """Have reports of a survey that is answered again and again drawn from what is kept alone."""
+    """Draw the reports of a repeated survey only from the kept part."""
     collect = fields.get("collect")
     repeat = collect.get("repeat", "once") if isinstance(collect, Mapping) else "once"
     if repeat != "once" and response.keep is not None:
@@ -266,6 +266,6 @@ def _needs_basis(value: int) -> Report:
 def _kept_by(part: T | None, described: Mapping[str, Json]) -> T:
     if part is None:
         raise ParameterError(
-            f"Responder: nothing is kept of {title_of(str(described['name']))}; every report is drawn anew"
+            f"Responder: nothing is kept of {title_of(str(described['name']))}; every report is a new draw"
         )
     return part

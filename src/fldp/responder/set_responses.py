@@ -75,7 +75,7 @@ def ss(
 
 
 def places_below(bound: int, raw: Callable[[int], bytes]) -> Iterator[int]:
-    """Yield uniform numbers below a bound without end: those of the least number of bits that are below it."""
+    """Yield uniform numbers below a bound without end: draw the fewest bits that suffice, and reject the rest."""
     mask = (1 << (bound - 1).bit_length()) - 1
     while True:
         drawn = memoryview(raw(_TRIES * 2)).cast("H") if mask < 1 << 16 else memoryview(raw(_TRIES * 4)).cast("I")

@@ -65,7 +65,7 @@ def whole_file(path: Path, *, replace: bool = True) -> Iterator[Path]:
     """Yield a hidden file beside a path, readable by its owner only, that takes the path when the block succeeds.
 
     Its content is on the disk before it does. If the block fails, the hidden file is removed. Without ``replace`` a
-    file that is there already stays, and ``FileExistsError`` is raised; the name itself is then on the disk, too.
+    file that already exists stays, and ``FileExistsError`` is raised; the name itself is then on the disk, too.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole_file(Path(folder, "answer")) as hidden:

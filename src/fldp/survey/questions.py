@@ -66,7 +66,7 @@ class SurveyQuestion:
 
     @cached_property
     def all_labels(self) -> tuple[str, ...] | None:
-        """The labels of all answers, that of no answer included; None where they are plain numbers."""
+        """The labels of all answers, including the label of no answer; None where they are plain numbers."""
         if self.labels is None and self.number is None and not self.optional:
             return None
         named = map(str, range(self._answers)) if self.labels is None else self.labels

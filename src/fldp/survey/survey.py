@@ -71,7 +71,7 @@ class Survey(Displayed):
     collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
     search: Round | None = None
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
-    language: str | None = None  # that of its texts, and of the page on which it is answered
+    language: str | None = None  # of its texts, and of the answer page
     number: Scale | None = None  # where a number is asked for: its range and its cells
     questions: tuple[SurveyQuestion, ...] = ()  # where there are several
     ask: str = "all"  # of several questions: all, or those of the view that chance has drawn
@@ -228,7 +228,7 @@ class Survey(Displayed):
 
     @property
     def asks_less(self) -> bool:
-        """Whether only those of several questions are asked that the report is about, which chance chooses first."""
+        """Whether a person is asked only the questions that the report is about, which chance chooses first."""
         return self.ask == "drawn" and bool(self.questions)
 
     @property

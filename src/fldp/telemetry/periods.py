@@ -25,7 +25,7 @@ def period_of(moment: datetime, kind: str) -> str:
 
 
 def before(moment: datetime, kind: str, count: int = 1) -> str:
-    """Return the period that lies some periods before that of a moment.
+    """Return the period that lies some periods before the period of a moment.
 
     >>> before(datetime(2026, 3, 31, tzinfo=UTC), "month"), before(datetime(2026, 1, 1, tzinfo=UTC), "week", 2)
     ('2026-02', '2025-W51')

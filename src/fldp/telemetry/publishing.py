@@ -35,7 +35,7 @@ def survey_of(metrics: AppMetrics, metric: AppMetric) -> Survey:
     if survey.version != version_of(metrics, metric):
         raise ParameterError(
             f"telemetry: the version of {survey.name} must be {survey.version}, "
-            f"got {version_of(metrics, metric)}; export anew"
+            f"got {version_of(metrics, metric)}; export it again"
         )
     return survey
 

@@ -90,7 +90,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path):
         serve(tmp_path, "--admin-token-file", str(file)), capture_output=True, text=True, check=False
     )
     assert process.returncode == 2
-    assert f"{file}: is there already, and is not overwritten" in process.stderr
+    assert f"{file}: already exists, and is not overwritten" in process.stderr
     assert "is not overwritten" in fldp("token", "create", "admin", "--data", tmp_path, "-o", file, code=2).stderr
     assert file.read_text() == "mine"
     assert "[]" in fldp("token", "list", "--data", tmp_path, "--json").stdout  # none was made in vain
@@ -98,7 +98,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path):
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):
     file = tmp_path / "admin"
-    with pytest.raises(FldpError, match="is there already"), secret_file(file):
+    with pytest.raises(FldpError, match="already exists"), secret_file(file):
         file.write_text("mine")
     assert [path.name for path in tmp_path.iterdir()] == ["admin"]
     assert file.read_text() == "mine"
@@ -146,4 +146,4 @@ def test_a_token_for_a_database_that_has_no_tables_yet(tmp_path):
 def test_the_file_must_lie_in_a_folder_that_is_there(tmp_path):
     file = tmp_path / "none" / "admin"
     said = fldp("serve", "--check", "--admin-token-file", file, code=1).stderr
-    assert "admin_token_file must be a file in a folder that is there" in said
+    assert "admin_token_file must be a file in a folder that exists" in said

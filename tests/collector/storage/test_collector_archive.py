@@ -102,13 +102,13 @@ def test_nothing_is_written_over_and_nothing_is_left_of_a_failure(tmp_path, monk
     filled(store)
     file = tmp_path / "backup"
     file.write_text("mine")
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="already exists"):
         backup.backup(store, file)
     assert file.read_text() == "mine"
     file.unlink()
     real = os.link
     monkeypatch.setattr(os, "link", lambda one, two: (file.write_text("late"), real(one, two)))
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="already exists"):
         backup.backup(store, file)
     assert file.read_text() == "late"
     monkeypatch.undo()
@@ -178,7 +178,7 @@ def test_restore_counts_again_and_exits_with_1_on_a_difference(tmp_path):
     fldp("backup", tmp_path / "backup", "--data", tmp_path)
     (tmp_path / "new").mkdir()
     assert "BAD" in fldp("restore", tmp_path / "backup", "--data", tmp_path / "new", code=1).stdout
-    assert "is there already" in fldp("restore", tmp_path / "backup", "--data", tmp_path, code=2).stderr
+    assert "already exists" in fldp("restore", tmp_path / "backup", "--data", tmp_path, code=2).stderr
 
 
 @pytest.mark.parametrize(("source", "target"), [("sqlite", "postgres"), ("postgres", "sqlite")])

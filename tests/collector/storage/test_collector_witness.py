@@ -242,7 +242,7 @@ def test_a_log_that_was_left_is_not_taken_for_that_of_a_restored_database(tmp_pa
     store.close()
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "fldp.db-wal").write_bytes(b"left")
-    with pytest.raises(StoreError, match=r"fldp\.db-wal: is there already"):
+    with pytest.raises(StoreError, match=r"fldp\.db-wal: already exists"):
         backup.restore_file(tmp_path / "backup", tmp_path / "two" / "fldp.db")
 
 

@@ -29,7 +29,7 @@ export interface AskedQuestion {
   readonly name: string;
   readonly question: string;
   readonly labels: readonly string[] | null;
-  /** How many answers there are, that of no answer included. */
+  /** The number of answers, including no answer. */
   readonly size: number;
   readonly optional: boolean;
   /** The table of the survey, with everything that follows from defaults. */

@@ -73,7 +73,7 @@ def _file(owner: str, name: str, value: Any) -> Path:
 
 def _new_file(owner: str, name: str, value: Any) -> Path:
     if not isinstance(value, str | Path) or not Path(value).name or not Path(value).parent.is_dir():
-        raise fail(owner, name, "a file in a folder that is there", value)
+        raise fail(owner, name, "a file in a folder that exists", value)
     return Path(value)
 
 
@@ -138,7 +138,7 @@ class Settings:
         None, _new_file, "where a first admin token is written, for its owner alone; nothing is overwritten"
     )
     log: bool = _setting(True, _flag, "log requests, as JSON lines on standard error")
-    log_every: int = _setting(1, _whole(1, 10**9), "log one of so many requests that went well, and all others")
+    log_every: int = _setting(1, _whole(1, 10**9), "log one in this many successful requests, and all others")
     audit: bool = _setting(True, _flag, "log who administers what, even if requests are not logged")
     log_senders: bool = _setting(False, _flag, "log addresses and user agents too: this identifies people")
 

@@ -15,7 +15,7 @@ EVENT = "administration"
 class AuditEntry:
     """What a line says beside its time; never a secret, and of a path only what is the name of something.
 
-    ``by`` and ``scope`` are those of the token that asked, null if there was no good one. ``target`` is the token that
+    ``by`` and ``scope`` belong to the token that asked, null if there was no valid one. ``target`` is the token that
     was made or revoked; ``count`` is how many tickets were made or reports merged.
     """
 

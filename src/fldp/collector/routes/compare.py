@@ -22,7 +22,7 @@ from fldp.presentation import comparison, questions
 
 
 async def compare(call: Call[CompareQuery, None]) -> Response:
-    """Compare the shares of all values, of several questions those of one, in two windows of days."""
+    """Compare the shares of all values (with several questions, of one question) in two windows of days."""
     published = await requested_version(call)
     require_whole(call, published)
     windows = compared_days(call.query, published.survey.oracle)

@@ -24,7 +24,7 @@ MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond 
 async def integrity(call: Call[WindowQuery, None]) -> Response:
     """Test the reports of a window, or their tally where the reports are not stored or are too many.
 
-    All days together are watched, so the rate of false alarms is that of all looks; that of a window is for one look.
+    All days together are watched, so the false-alarm rate holds for all looks; for a window it holds for one look.
     """
     published = await requested_version(call)
     asked = days_of(call.query)

@@ -108,7 +108,7 @@ async def withdraw_merge(call: Call[MergeQuery, None]) -> Response:
 def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
     """Refuse a report whose public randomness does not follow from its ticket, where the survey requires it."""
     if survey.derives and not all(fits(survey.oracle, report, ticket, survey.version) for report in reports.data):
-        raise Problem(422, "not-derived", "the masks or the seed of the report must be those that its ticket decides")
+        raise Problem(422, "not-derived", "the masks or the seed of the report must derive from its ticket")
 
 
 def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
@@ -145,7 +145,7 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
     if asked > collector.today:
         raise bad_parameter("day must not be in the future")
     if asked and asked < collector.today and published.survey.release is not None:
-        raise bad_parameter("day must be today: what was released of earlier days must not change")
+        raise bad_parameter("day must be today: released results of earlier days must not change")
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:

@@ -183,7 +183,7 @@ def _require_reopenable(published: PublishedSurvey, now: str) -> None:
         rule = f"it closed at {closes}, which is part of its version: publish it with a later date, as a new version"
         raise Problem(409, "final", rule)
     if published.survey.search is not None:
-        raise Problem(409, "final", "a round of a search stays closed: publish the search anew, under another name")
+        raise Problem(409, "final", "a round of a search stays closed: publish the search again, under another name")
 
 
 async def delete_survey(call: Call[DeleteQuery, None]) -> Response:

@@ -80,9 +80,9 @@ class Load:
         self.buffered.give(size)
 
     async def pause(self) -> None:
-        """Have who is refused wait a moment for the answer, unless so many do already.
+        """Delay a refusal for a moment, unless ``max_in_flight`` of them wait already.
 
-        Who tries again at once, whatever the answer says, would otherwise keep the collector busy with refusing.
+        Clients that retry at once would otherwise keep the collector busy with refusing.
         """
         if self._pausing < self.max_in_flight:
             self._pausing += 1

@@ -1,4 +1,4 @@
-"""OpenTelemetry: the collector's own requests and counters for whoever gathers those of all services; off by default.
+"""OpenTelemetry: the collector's own spans and counters, for operators who gather them everywhere; off by default.
 
 A span has the path of the route with its placeholders, the method, the status and how long it took, as the log and
 ``/metrics`` have. It has no address, no header, no query and no body, and it continues no trace of a client, which

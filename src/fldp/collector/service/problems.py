@@ -22,7 +22,7 @@ TITLES = {
     "media-type": "The body is of another type",
     "not-raw": "The survey keeps no reports",
     "parameter": "A parameter is wrong",
-    "not-derived": "The report is not that of its ticket",
+    "not-derived": "The report does not belong to its ticket",
     "pass": "A pass is needed",
     "rate": "Too many requests",
     "relay-only": "Reports come through a relay",

@@ -14,7 +14,7 @@ _PROC = Path("/proc")
 
 
 def _started() -> float:
-    """The time at which the process began, where the system tells it, else that of the import."""
+    """The time at which the process began, if the system tells it, else the time of the import."""
     try:
         ticks = int(_fields()[19])
         booted = next(line for line in (_PROC / "stat").read_text().splitlines() if line.startswith("btime"))

@@ -76,7 +76,7 @@ def secret_file(path: Path) -> Iterator[Callable[[str], object]]:
 
     That nothing is there is seen before the block, which makes the secret: it is not made in vain.
     """
-    taken = FldpError(f"{path}: is there already, and is not overwritten; move it away, or name another file")
+    taken = FldpError(f"{path}: already exists, and is not overwritten; move it away, or name another file")
     if path.exists():
         raise taken
     try:

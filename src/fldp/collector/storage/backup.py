@@ -89,7 +89,7 @@ def _unless_in_the_way(path: Path) -> Iterator[None]:
 
 
 def _in_the_way(path: Path) -> StoreError:
-    return StoreError(f"{path}: is there already, and is not written over")
+    return StoreError(f"{path}: already exists, and is not overwritten")
 
 
 def _clear(path: Path) -> None:

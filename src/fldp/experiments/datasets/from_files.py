@@ -24,7 +24,7 @@ def from_file(seed: int, path: str, column: str | None = None) -> Population:
     """Your own: path to a CSV, Parquet or text file of values (column names one), or of items and their count.
 
     A file of two columns, the second named ``count``, holds items and counts; any other holds values, and rows
-    without one are left out. The name of a population is that of its file.
+    without one are left out. A population has the name of its file.
     """
     del seed
     name = Path(path).name.partition(".")[0]

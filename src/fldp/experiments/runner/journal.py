@@ -66,7 +66,7 @@ class Journal:
             self._append(heading)
             return
         if lines[0] != heading:
-            raise FldpError(f"{self.path}: {_difference(lines[0], experiment)}; remove it to start anew")
+            raise FldpError(f"{self.path}: {_difference(lines[0], experiment)}; remove it to start over")
         end = len(heading)
         for line in lines[1:]:
             if not good(line):

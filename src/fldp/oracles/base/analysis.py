@@ -223,7 +223,7 @@ class Analysis(Generic[O_co]):
         return None
 
     def history(self, values: object, days: int, rng: Stream) -> Array | None:
-        """Return the reports of people who hold these values on so many days, a row each; None if they keep nothing."""
+        """Return one row of daily reports for each person with these values; None if the oracle keeps nothing."""
         del values, days, rng
         return None
 
@@ -406,7 +406,7 @@ def analysis(oracle: AnyOracle) -> Analysis[AnyOracle]:
 
 @cache
 def _companion(kind: type[Oracle], estimator: type) -> type[Analysis[Oracle]]:
-    """Return the companion of a class of oracles, else of its class of estimators, else that of the base class."""
+    """Return the companion of a class of oracles, else of its class of estimators, else of the base class."""
     for cls in (*_own_classes(kind), *estimator.__mro__, *kind.__mro__):
         _load_beside(cls.__module__)
         if cls in _COMPANIONS:
@@ -465,7 +465,7 @@ class StringAnalysis(Analysis[S_co]):
 
 @analyses(Listed)
 class ListedAnalysis(Analysis[Listed]):
-    """Candidates are values; the reports are those of the string oracle, whose companion answers."""
+    """Candidates are values; the reports belong to the string oracle, whose companion answers."""
 
     @property
     def _strings(self) -> StringAnalysis[StringOracle]:

@@ -77,7 +77,7 @@ class Estimator:
     def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
         """Return the laws of estimated counts, for tests and intervals; without any, they are taken as normal.
 
-        Then a test takes the larger error of two: the stated one, and that of a value that nobody holds.
+        Then a test uses the larger of two errors: the stated one, and the error of a value that nobody holds.
         """
         variances = self.variances(np.zeros(self.size), self.totals(tally), **{**options, **self.context(tally)})
         return (Bounded.of(counts, np.sqrt(np.maximum(variances, self.least_variances))),)

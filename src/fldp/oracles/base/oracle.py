@@ -101,7 +101,7 @@ def follows(oracle: "Oracle") -> bool:
 
 
 def lasting_epsilon(oracle: "Oracle") -> float:
-    """Return the epsilon of all reports of one stored answer together: where none is drawn anew, that of one."""
+    """Return the epsilon of all reports of one stored answer together: the epsilon of one report, if it is repeated."""
     return oracle.lasting_epsilon if isinstance(oracle, Refreshing | Following) else oracle.epsilon
 
 

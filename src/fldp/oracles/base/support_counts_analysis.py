@@ -58,7 +58,7 @@ class UnevenAnalysis(Analysis[F_co]):
 
 
 def total_of(estimator: Supports, tally: Tally) -> TotalClaim:
-    """Claim how many supports there are in all: those of one report are independent (OLH: with an ideal hash)."""
+    """Claim the total number of supports: the supports of one report are independent (OLH: with an ideal hash)."""
     p, q = float(estimator.p), float(estimator.q)
     claim = "all values together are supported as often as one true and many others are"
     parts = [(tally.n, p), (tally.n * (estimator.size - 1), q)]

@@ -1,4 +1,4 @@
-"""The analysis of LWR: that of its single reports is FWR's; of all reports of a person, there is more to say."""
+"""The analysis of LWR: single reports are analysed as FWR's; all reports of a person need more."""
 
 from collections.abc import Iterator
 from fractions import Fraction

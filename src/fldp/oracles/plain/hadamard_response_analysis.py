@@ -44,7 +44,7 @@ class HRAnalysis(Analysis[HR]):
         return Profile.of(bands, self.oracle.symbols)
 
     def blanket(self) -> Blanket:
-        """Two values of one block share a quarter of its symbols, those of different blocks none."""
+        """Two values of one block share a quarter of its symbols; values of different blocks share none."""
         share = Fraction(1, 2 * self.oracle.blocks)
         both = Fraction(1, 4) if self.oracle.blocks == 1 else Fraction(0)
         return two_levels(self.oracle.coin.p / self.oracle.coin.q, share, both)

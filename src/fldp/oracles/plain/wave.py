@@ -52,7 +52,7 @@ class WaveScores(LinearDecoding):
 
     @property
     def gap(self) -> float:
-        """The probability of an output inside less that of one outside, rounded once."""
+        """The probability of an output inside the window minus the probability of one outside, rounded once."""
         return float(self.coin.p - self.coin.q)
 
     @cached_property

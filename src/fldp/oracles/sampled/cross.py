@@ -83,7 +83,7 @@ class Cross(FramedAtLevel, Displayed):
         return self._turned(np.sqrt(self._plain.variances(self._questions)).reshape(shape)) * self.n
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Return confidence intervals of the cells, an axis of two ends after those of the table.
+        """Return confidence intervals of the cells: the axes of the table, then an axis of two ends.
 
         With ``simultaneous``, all of them cover at once (Bonferroni). Repaired tables have the intervals of the
         unbiased ones, cut to what is possible.

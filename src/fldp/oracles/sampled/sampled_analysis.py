@@ -1,4 +1,4 @@
-"""The analysis of Sampled: that of its views, which chance chooses."""
+"""The analysis of Sampled: the analyses of its views, which chance chooses."""
 
 from collections.abc import Iterator
 from dataclasses import replace

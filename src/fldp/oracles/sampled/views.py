@@ -35,7 +35,7 @@ Entry = tuple[str | int, ...]
 
 
 def base_oracle(base: str, epsilon: float, size: int, eta: Fraction = Fraction(1)) -> FrequencyOracle:
-    """Return the oracle of a base over so many values; sets are as large as is best for contrasts of these.
+    """Return the oracle of a base over this many values; the set size is the best one for contrasts.
 
     >>> base_oracle("ss", 1.0, 6), base_oracle("grr", 1.0, 6)
     (SS(epsilon=1.0, domain_size=6, set_size=2), GRR(epsilon=1.0, domain_size=6))

@@ -1,4 +1,4 @@
-"""The analysis of count-mean sketches: that of the response over the buckets."""
+"""The analysis of count-mean sketches: the analysis of the response over the buckets."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -62,8 +62,8 @@ def _history(oracle: FrequencyOracle, days: int, stream: Stream, values: Values)
     reports = analysis(oracle).history(values, days, stream)
     if reports is None:
         raise ParameterError(
-            f"audit: days is for oracles of which people keep something, and report anew each day; {oracle.title} is "
-            "answered once, and that is repeated"
+            f"audit: days is for oracles that keep a first stage and report each day; {oracle.title} is answered once, "
+            "and the report is repeated"
         )
     return reports
 

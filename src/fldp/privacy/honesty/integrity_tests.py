@@ -24,7 +24,7 @@ class Findings(Displayed):
 
     ``passed`` is false if the reports cannot all be honest: of honest collections, whatever the data, at most a share
     ``false_alarm`` is called dishonest. ``flagged`` are the tests that failed, ``blind`` is what no test here can see.
-    Passing is no proof. ``anytime``: the rate is that of all looks together.
+    Passing is no proof. ``anytime``: the rate holds for all looks together.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -77,7 +77,7 @@ def integrity(
     Honest reports fail with probability at most ``false_alarm``, over all tests together (Bonferroni). ``tally``, if
     known, is the tally of the reports: for some oracles, counting is most of the work.
 
-    The rate is that of one look. With ``anytime`` it is that of all looks together while reports come in; to see an
+    The rate holds for one look. With ``anytime`` it holds for all looks together while reports come in; to see an
     excess then takes about twice the reports.
 
     >>> import fldp, numpy

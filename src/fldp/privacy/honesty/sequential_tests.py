@@ -55,7 +55,7 @@ def sum_bets(excess: ArrayLike, trials: int, variance: float | Floats, most: flo
 
 
 def chance(log_bet: float, tests: float) -> float:
-    """Return the p-value of the best of so many bets."""
+    """Return the p-value of the best of this many bets."""
     return min(1.0, tests * math.exp(-min(log_bet, _MAX_LOG)))
 
 

@@ -69,7 +69,7 @@ def leverage(oracle: Oracle, targets: AskedTargets, *, attack: str = "maximal-ga
     It is exact, except for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH
     without tickets it assumes a seed under which all targets have one symbol. For CMS and HCMS it is conditional on
     their hash functions, so an honest report of a target can count for a little more or less than 1. Of several
-    questions it is that of a few fakes among many people, since those who crowd into a view count for less each.
+    questions it holds for a few fakes among many people, since each of many fakes in one view counts for less.
 
     >>> import fldp
     >>> oracle = fldp.OLH(epsilon=1.0, domain_size=100)

@@ -38,7 +38,7 @@ const HINTS = {
   sensitive:
     "No report says for certain that somebody gave a sensitive answer. The others are not hidden: with the oracles made for this, some reports name one for certain, and so say that it is no sensitive one. This is weaker than local differential privacy (ULDP).",
   budgets:
-    "Two answers are hidden from each other by the smaller of their epsilons. One without an epsilon of its own has that of a report. So some answers are hidden less than others (ID-LDP).",
+    "Two answers are hidden from each other by the smaller of their epsilons. An answer without its own epsilon has the epsilon of a report. So some answers are hidden less than others (ID-LDP).",
   distance:
     "Reports may tell two answers apart the better the further apart they are: then anybody can guess about where an answer lies (CLDP). EXPONENTIAL, which is made for this, is good at sums over neighbouring answers. The errors in the table are of single ones.",
 };
@@ -61,7 +61,7 @@ function sensitive() {
 function budgets() {
   const { node, box, put, entered } = eachAnswer(
     "budgets",
-    "Epsilon of single answers, smaller than that of a report",
+    "Epsilon of single answers, smaller than the epsilon of a report",
     numberLine,
   );
 

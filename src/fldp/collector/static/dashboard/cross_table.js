@@ -169,5 +169,5 @@ export const small = (p) =>
 function markText({ level, biased }) {
   const marked = `↑ and ↓ mark cells with more and fewer people than independence would give them; with ${levelText(level)} certainty none of them is marked by chance.`;
   const rest = "Below each share is its interval; 0 % to 100 % says that the reports tell nothing about it.";
-  return `${marked} ${rest}${biased ? " Post-processed, which is biased: the intervals are those of the unbiased table." : ""}`;
+  return `${marked} ${rest}${biased ? " Post-processed, which is biased: the intervals belong to the unbiased table." : ""}`;
 }

@@ -137,7 +137,7 @@ function tablesPart(survey, query, again) {
     about.textContent = `Chance put the ${count(n)} people into ${count(seen.length)} views, with ${count(Math.min(...numbers))} to ${count(Math.max(...numbers))} people each. A report tells what it is about, and nothing about the other questions.`;
     people.replaceChildren(...seen.map((view) => lineOf([view.questions, count(view.people)])));
     const biased = reply.biased
-      ? "Post-processed to be consistent, which is biased. The intervals are those of the unbiased tables."
+      ? "Post-processed to be consistent, which is biased. The intervals belong to the unbiased tables."
       : "Unbiased: a share may be below zero.";
     methods.replaceChildren(element("p", {}, biased));
   }

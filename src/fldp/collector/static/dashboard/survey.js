@@ -309,7 +309,7 @@ const ALL_LOOKS = "These intervals hold for all values and whenever you look.";
 const ONE_LOOK = "True for this one look. Who looks every day is misled in more than a quarter of cases.";
 const CHOSEN_DAYS =
   "That is so for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
-const UNBIASED = "The intervals are those of the unbiased estimate.";
+const UNBIASED = "The intervals belong to the unbiased estimate.";
 const SHRUNK =
   "Rare values are drawn to each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
   "The intervals are credible ones, for all values on average.";

@@ -112,7 +112,7 @@ def _check_server(database: Database, connection: Connection) -> None:
     if _setting(connection, "server_encoding") != "UTF8":
         raise StoreError(f"{database}: its encoding must be UTF8")
     if _setting(connection, "fsync") != "on":
-        raise StoreError(f"{database}: its server runs with fsync = off, and would lose what was acknowledged")
+        raise StoreError(f"{database}: its server runs with fsync = off, and would lose acknowledged reports")
 
 
 def _version(database: Database, connection: Connection) -> int:

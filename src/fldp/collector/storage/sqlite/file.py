@@ -94,7 +94,7 @@ def migrate(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def check(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse a file whose tables are not exactly those of this version of fldp."""
+    """Refuse a file whose tables differ from the tables of this version of fldp."""
     _check_kind(path, connection)
     schema, known = _pragma(connection, "user_version"), len(migrations())
     if schema != known:

@@ -52,7 +52,7 @@ class SqliteStore:
         self._witness = CommitWitness(path)
         witnessed = self._witnessed()  # before the database is read: it may be written to meanwhile
         if isinstance(witnessed, Commit) and not path.exists():
-            raise StoreError(f"{path}: is missing, but {self._witness.path} is there; remove that to begin anew")
+            raise StoreError(f"{path}: is missing, but {self._witness.path} exists; remove that to start over")
         sqlite_file.prepare(path)
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []

@@ -13,7 +13,7 @@ __all__ = ["PICTURES", "Picture"]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: its name, which is that of its files, what it shows, and how it is drawn."""
+    """A figure: its name, which its files share, what it shows, and how it is drawn."""
 
     name: str
     caption: str

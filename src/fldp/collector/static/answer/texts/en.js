@@ -90,9 +90,9 @@ export const en = {
   named: "The report above names it.",
   notKept: "It is not sent, and it is not kept.",
   notKeptDaily:
-    "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that.",
+    "It is not sent, and it is not kept. Your device keeps a random version of it, drawn once. The reports of all days are drawn from that.",
   notKeptFollowing:
-    "It is not sent, and it is not kept. What is kept here was drawn at random before you answered; each day's report is drawn from that and from the answer of the day.",
+    "It is not sent, and it is not kept. Your device keeps random numbers that it drew before you answered. Each day's report is drawn from them and from the answer of the day.",
   following:
     "You can answer again on another day, also differently. Reports of different days do not reveal your answer; that it changed may show.",
   learned: "What anybody can learn from it",

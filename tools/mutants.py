@@ -1,7 +1,7 @@
 """Change the code in one small place at a time, and see whether the tests notice: make mutants PART=ledger COUNT=20.
 
 A mutant is killed if the tests of its part fail or do not end. Survivors are printed with their line: each is a missing
-test, or a change that makes no difference. Which places are tried is drawn by a seed.
+test, or a change that makes no difference, and then ``EXPLAINED`` says why. Which places are tried is drawn by a seed.
 """
 
 import argparse
@@ -45,6 +45,8 @@ PARTS = {
         ),
     ),
 }
+# Survivors that were read: the line of a file below src/fldp, and why no test can tell.
+EXPLAINED: dict[tuple[str, str], str] = {}
 COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 JOINED = {ast.And: ast.Or, ast.Or: ast.And}
@@ -115,8 +117,14 @@ def judged(part: str, count: int, seed: int, seconds: float) -> Iterator[tuple[s
         found = [(name, *mutant) for name, text in texts.items() for mutant in mutants(text)]
         for name, line, kind, text in random.Random(seed).sample(found, min(count, len(found))):  # noqa: S311
             (source / "fldp" / name).write_text(text)
-            yield f"src/fldp/{name}:{line}: {kind}", not passes(source, tests, seconds)
+            yield f"src/fldp/{name}:{line}: {kind}{_why(name, texts[name], line)}", not passes(source, tests, seconds)
             (source / "fldp" / name).write_text(texts[name])
+
+
+def _why(name: str, text: str, line: int) -> str:
+    """Return why a change of this line makes no difference, if that is known."""
+    why = EXPLAINED.get((name, text.splitlines()[line - 1].strip()))
+    return "" if why is None else f" ({why})"
 
 
 def main() -> None:

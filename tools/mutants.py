@@ -57,6 +57,16 @@ EXPLAINED = {
         "comparison",
         "if keep > E * other:  # cannot happen: other was rounded up",
     ): "it guards against what cannot happen",
+    (
+        "randomness/coins.py",
+        "comparison",
+        "if q > (1 + LOSS) / (1 + odds):",
+    ): "equal only if a bound that is rounded at 2**-128 is a ratio of thresholds",
+    (
+        "randomness/two_stage_coins.py",
+        "comparison",
+        "flip = _least(1, whole // 2, lambda flip: coins(flip).lasting_ratio <= all_together)",
+    ): "equal only if a bound that is rounded at 2**-128 is a ratio of thresholds",
 }
 COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}

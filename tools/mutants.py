@@ -22,7 +22,7 @@ PARTS = {
     "oracles": (("oracles/plain/grr.py", "oracles/plain/unary.py", "oracles/flexible/fhr.py"), ("tests/oracles",)),
     "coins": (
         ("randomness/coins.py", "randomness/two_stage_coins.py"),
-        ("tests/randomness", "tests/wire/test_wire.py"),
+        ("tests/randomness", "tests/oracles/test_rappor.py", "tests/wire/test_wire.py"),
     ),
     "estimates": (("data/estimate.py", "data/comparison.py"), ("tests/data",)),
     "ledger": (

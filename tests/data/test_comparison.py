@@ -5,6 +5,7 @@ failures among 400 comparisons at level 0.9. Right code fails more than 64 times
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,6 +169,12 @@ def test_adjusted_p_values():
     assert holm(np.array([0.04, 0.01, 0.03, 0.9])) == pytest.approx([0.09, 0.04, 0.09, 0.9])
     assert holm(np.array([0.6, 0.7])).tolist() == [1.0, 1.0]
     assert holm(np.array([])).tolist() == []
+
+
+def test_labels_are_names_alone_where_all_values_are_listed():
+    oracle = fldp.GRR(2.0, 3)
+    est = oracle.estimate(fldp.Tally(oracle, [5, 3, 2], 10))
+    assert (est.compare(replace(est, labels=("a", "b", "c"))).difference == 0).all()
 
 
 def test_people_are_respondents_or_a_population():

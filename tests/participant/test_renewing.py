@@ -85,8 +85,8 @@ def test_a_year_refuses_the_answers_in_it_and_no_others():
         return Charge("https://a.example", "t", "0" * 64, cost, "f0", 5, f"{month}-03", epoch=month, renews=True)
 
     ledger = Ledger((charged("2028-01", 2),), born="2025-01-01")
-    lowered = Limits(month=Limit(2, 1), year=Limit(2, 1))
-    said = "answers to https://a.example from {} to {} must have an epsilon of at most 2 together, got 3"
+    lowered = Limits(month=Limit(2, 1), year=Limit(1.5, 1))
+    said = "answers to https://a.example from {} to {} must have an epsilon of at most 1.5 together, got 3"
     for month, year in {
         "2027-01": None,
         "2027-02": ("2027-02", "2028-01"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import hashlib
 
 import pytest
 
@@ -10,7 +11,7 @@ from fldp.collector.service.load import RateLimit
 from fldp.collector.storage.fsck import fsck
 from fldp.oracles.base import ticket_words
 from fldp.passes.issuing import PrivateKey
-from fldp.passes.tokens import REPLY_TYPE, PassTerms
+from fldp.passes.tokens import REPLY_TYPE, PassSecret, PassTerms, pass_text
 from support.collector_app import collector, play  # noqa: F401 - a fixture
 from support.collector_requests import batch, key, specification
 from support.passes import KEY, asking, issued, pass_survey
@@ -33,6 +34,14 @@ async def published(client, **collect):
 async def send(client, survey, text, body=None, name=None, what="reports"):
     headers = {"Idempotency-Key": name or key(), "Content-Type": "application/octet-stream", "Fldp-Ticket": text}
     return await client.post(f"/v1/versions/{survey.version}/{what}", content=body or batch(survey), headers=headers)
+
+
+def issued_as(survey, kind):
+    """Return a token of another type, truly signed: an issuer does not see what it signs."""
+    secret, key = PassSecret.draw(KEY.public), KEY.public
+    message = kind + secret.nonce + hashlib.sha256(survey.pass_terms.challenge).digest() + key.key_id
+    signature = key.unblind(message, KEY.sign(key.blind(message, secret.salt, secret.blinding)), secret.blinding)
+    return pass_text(message + signature)
 
 
 def refusal(answer):
@@ -154,6 +163,16 @@ def test_a_closed_survey_signs_no_new_pass(collector):
     play(collector, story)
 
 
+@pytest.mark.parametrize("hours", [{"opens": "2999-01-01T00:00:00Z"}, {"closes": "2026-01-01T00:00:00Z"}])
+def test_nor_does_one_outside_of_its_hours(collector, hours):
+    async def story(client):
+        survey, (ticket, _) = await published(client, **hours)
+        answer = await client.post(f"/v1/versions/{survey.version}/passes", **asking(survey, ticket)[1])
+        assert refusal(answer) == (403, "closed")
+
+    play(collector, story)
+
+
 def test_a_key_is_for_one_version_and_known_here(collector):
     async def story(client):
         survey, _ = await published(client)
@@ -203,6 +222,7 @@ def test_forged_and_foreign_passes_are_refused(collector):
         for text in forged:
             assert refusal(await send(client, survey, text)) == (401, "pass")
         good = issued(survey)
+        assert refusal(await send(client, survey, issued_as(survey, b"\0\3"))) == (401, "pass")
         for place in range(10, len(good), 7):
             flipped = good[:place] + ("A" if good[place] != "A" else "B") + good[place + 1 :]
             assert refusal(await send(client, survey, flipped)) == (401, "pass")

@@ -19,7 +19,7 @@ class Store:
     """A store that remembers what it was asked for."""
 
     def __init__(self, tail=(), room=()):
-        self.asked, self._tail, self._room = [], list(tail), list(room)
+        self.asked, self._tail, self._room = [], list(tail), list(room)  # the room is what is folded
 
     def tail(self, number, day, most):
         self.asked.append((number, day, most))
@@ -31,7 +31,7 @@ class Store:
 
     @contextmanager
     def snapshot(self):
-        yield SimpleNamespace(segments=lambda number, days, folded: iter(() if folded else self._tail))
+        yield SimpleNamespace(segments=lambda number, days, folded: iter(self._room if folded else self._tail))
 
 
 def survey_of(oracle, retention="reports"):
@@ -68,3 +68,14 @@ def test_a_step_takes_out_some_mebibytes_at_once():
     step = taking_step(Store(tail), 7, DAY, survey_of(oracle, "tally"))
     assert step.removed == (0, 1, 2, 3)
     assert step.lost.n == 4 * MEBIBYTE
+
+
+def test_a_step_takes_reports_out_of_sixteen_rows_and_leaves_the_others_to_the_next():
+    oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    wanted = fldp.Reports(oracle, np.full(20, 3, np.uint8))
+    (tail,) = numbered(packed([wanted], TAKEN_REPORTS), 100)
+    rows = numbered(packed([fldp.Reports(oracle, np.array([1, 3], np.uint8))]) * 20)
+    step = taking_step(Store([tail], rows), 7, DAY, survey_of(oracle))
+    assert step.removed == (100, *range(16))
+    assert [(part.kind, part.n) for part in step.added] == [(REPORTS, 1)] * 16
+    assert (step.lost.n, [(part.kind, part.n) for part in step.left]) == (16, [(TAKEN_REPORTS, -4)])

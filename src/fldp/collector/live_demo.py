@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +47,29 @@ def serve(settings: Settings, say: Say) -> list[str]:
     for name in _KEPT:
         if getattr(settings, name) != getattr(Settings(), name):
             raise ParameterError(f"serve: {name} must be left out with --demo, which keeps nothing")
-    with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, _crowd(say, settings.stop_seconds) as began:
-        return run(replace(settings, data=Path(folder)), say, began=began)
+    calendar = _Calendar()
+    crowd = _crowd(say, settings.stop_seconds, calendar)
+    with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, crowd as began:
+        return run(replace(settings, data=Path(folder)), say, calendar, began=began)
+
+
+class _Calendar:
+    """The demo's clock. It begins in the past, so that a survey is published before its answers come."""
+
+    days_ago = HISTORY
+
+    def __call__(self) -> datetime:
+        return system() - timedelta(days=self.days_ago)
 
 
 @contextmanager
-def _crowd(say: Say, patience: float) -> Iterator[Any]:
+def _crowd(say: Say, patience: float, calendar: _Calendar) -> Iterator[Any]:
     """Give what to call when the collector listens; the people stop answering when this ends."""
     stopped, threads = threading.Event(), []
 
     def began(url: str, secret: str | None) -> None:
-        threads.append(threading.Thread(target=_answer, args=(url, secret, say, stopped, patience), daemon=True))
+        people = (url, secret, say, stopped, patience, calendar)
+        threads.append(threading.Thread(target=_answer, args=people, daemon=True))
         threads[0].start()
 
     try:
@@ -68,14 +80,16 @@ def _crowd(say: Say, patience: float) -> Iterator[Any]:
             thread.join(5)
 
 
-def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event, patience: float) -> None:
+def _answer(
+    url: str, secret: str | None, say: Say, stopped: threading.Event, patience: float, calendar: _Calendar
+) -> None:
     """Publish, say where to look, and answer, one request for each person."""
     try:
         with Client(url, secret, retries=1, allow_insecure=True) as client:
             survey, lunch = Survey.from_dict(COMMUTE), Survey.from_dict(LUNCH)
-            client.create(survey)
             client.create(lunch)
-            _remember(client, lunch)
+            _remember(client, lunch, calendar)
+            client.create(survey)
             say(f"dashboard: {url}/#token={client.create_token('admin').token}")  # nothing is kept, so all may be tried
             say(f"answer page: {url}/s/{survey.name}")
             say(f"simulated people answer, {A_SECOND} a second; Ctrl-C ends it, and nothing is kept")
@@ -87,13 +101,13 @@ def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event, pa
             say(f"the simulated people gave up: {error}")
 
 
-def _remember(client: Client, survey: Survey) -> None:
-    """Merge tallies of the days before, as a collector does that takes over from another."""
-    for ago in range(HISTORY, 0, -1):
-        shares = SHARES if ago > HISTORY // 2 else SHARES + SHIFT
-        moment = system() - timedelta(days=ago)
-        reports = survey.oracle.privatize(_values(round(PER_DAY * WEEK[moment.weekday()]), shares))
-        client.merge(survey.oracle.tally(reports), survey, day=day(moment))
+def _remember(client: Client, survey: Survey, calendar: _Calendar) -> None:
+    """Have people answer on each of the days before, and then let it be today."""
+    while calendar.days_ago:
+        shares = SHARES if calendar.days_ago > HISTORY // 2 else SHARES + SHIFT
+        reports = survey.oracle.privatize(_values(round(PER_DAY * WEEK[calendar().weekday()]), shares))
+        client.merge(survey.oracle.tally(reports), survey, day=day(calendar()))
+        calendar.days_ago -= 1
 
 
 def _values(people: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:

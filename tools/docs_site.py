@@ -60,9 +60,22 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return "".join(parts)
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Let the empty corner of a table be a cell: a heading without words puzzles those who hear the page."""
+    return html.replace("<th></th>", "<td></td>")
+
+
 def on_post_page(output: str, **_: Any) -> str:
-    """Name the dialog of the search, for those who hear the page."""
-    return output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
+    """Name the dialog of the search and what is in it, each by a name of its own, for those who hear the page."""
+    output = output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
+    return output.replace(
+        'md-search__options" aria-label="Search"', 'md-search__options" aria-label="Search options"', 1
+    )
+
+
+def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
+    """Do the same on the page for addresses that do not exist, which is no document."""
+    return on_post_page(output_content) if template_name.endswith(".html") else output_content
 
 
 def _relinked(match: re.Match[str], source: str, page: str) -> str:

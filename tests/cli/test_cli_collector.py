@@ -141,6 +141,16 @@ def test_who_publishes_a_survey_learns_how_many_like_it_people_can_answer(run, t
     assert "warning: nobody can answer survey costly: an answer costs epsilon 3" in said
 
 
+def test_who_publishes_a_survey_learns_where_people_answer_it(client, run, tmp_path):
+    file = tmp_path / "survey.toml"
+    file.write_text('name = "where"\nquestion = "Which?"\ndomain_size = 4\n[oracle]\nname = "grr"\nepsilon = 1.0\n')
+    out = run("survey", "create", file)[0]
+    assert f"{client.url}/s/where\n" in out
+    assert "None" not in out
+    file.write_text(file.read_text() + '[collect]\nsubmit = "token"\n')
+    assert "/s/where" not in run("survey", "create", file)[0]
+
+
 def test_errors_name_options_and_not_arguments():
     assert shell("survey", "list", "--to", "nowhere", code=2)[1].startswith("fldp: --to must be an address such as")
     said = shell("survey", "list", "--to", "http://203.0.113.1", token="fldp_read_x", code=2)[1]

@@ -293,6 +293,7 @@ def test_the_command(tmp_path):
     said = shuffle("--oracle", "oue", "--epsilon", 1, "--domain", 10, "--reports", 10**6, "--plot", tmp_path / "c.svg")
     assert "epsilon 0.0041, delta 2e-7. For the collector itself: epsilon 1." in said
     assert "not for the collector, nor for its database" in said
+    assert "eta 1 epsilon, for the collector 1.0 epsilon, for totals 0.00" in said
     assert (tmp_path / "c.svg").stat().st_size > 1000
     told = json.loads(shuffle("--oracle", "rr", "--epsilon", 1, "--reports", 100, "--json"))
     assert not told["stated"]

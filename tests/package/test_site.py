@@ -57,6 +57,7 @@ def test_the_site_is_whole(tmp_path):
     """One test, since building takes seconds and every worker would do it."""
     built(tmp_path)
     loads_nothing_from_elsewhere(tmp_path)
+    names_what_is_heard(tmp_path)
     has_every_name_command_setting_and_route(tmp_path)
     search_knows_every_page(tmp_path)
     is_accessible_and_finds(tmp_path)
@@ -71,6 +72,15 @@ def loads_nothing_from_elsewhere(site):
         assert [each for each in addresses if re.match(r"(\w+:)?//", each)] == [], page.name
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(\w+:)?//|@import", sheet.read_text()), sheet.name
+
+
+def names_what_is_heard(site):
+    """What axe found on pages that are not looked at below: unnamed heads of tables, dialogs, two landmarks alike."""
+    for page in site.rglob("*.html"):
+        text = page.read_text()
+        assert "<th></th>" not in text, page.name
+        assert 'role="dialog">' not in text, page.name
+        assert text.count('aria-label="Search options"') == 1, page.name
 
 
 def has_every_name_command_setting_and_route(site):

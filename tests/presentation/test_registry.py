@@ -120,6 +120,7 @@ def test_several_questions_are_told_as_what_they_are():
 
 def test_the_sheet_leaves_open_what_only_the_organisation_knows():
     sheet = registry.as_sheet(carded(description=None))
+    assert "gives one collector at most epsilon 4, at eta 1/4 or more" in sheet
     opened = re.findall(r"^\| ([^|]+) \| ________ \|$", sheet, re.M)
     assert opened == ["Purpose", "Controller and contact", "Legal basis", "Assessed by, on"]
     assert "epsilon 1, eta 1, delta 0" in sheet

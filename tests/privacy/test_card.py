@@ -158,6 +158,7 @@ SPOKEN = {
     "rr, vague": (fldp.RR(0.001), 100, "at most 1.0011 times as likely"),
     "grr, 2": (fldp.GRR(1.0, 2), 1000, "Both answers could have given your report."),
     "grr, 3": (fldp.GRR(1.0, 3), 1000, "OUE would need epsilon 1.6 for the same error."),
+    "grr, 3, why not": (fldp.GRR(1.0, 3), 1000, "But its promise is weaker: one of its reports can be 4.98 times as"),
     "grr, 4": (fldp.GRR(1e-5, 4), 1000, "Promised: 0.00001-LDP."),
     "grr, 5": (fldp.GRR(3.0, 5), 1000, "or more."),
     "grr, 100": (fldp.GRR(10.0, 100), 1000, "With it, in 99.6 %: 100 times as often."),

@@ -137,8 +137,14 @@ def create(
         reply = client.create(loaded)
     known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in reply]
     facts: dict[str, Any] = {name: None if reply[name] is None else clean(reply[name], 100) for name in known}
-    tables.show_facts({**facts, "answers": _answers(loaded, as_json)}, as_json)
+    facts |= {"page": _page(client.url, loaded), "answers": _answers(loaded, as_json)}
+    tables.show_facts(facts if as_json else {name: fact for name, fact in facts.items() if fact is not None}, as_json)
     _warn_of_limits(loaded)
+
+
+def _page(url: str, survey: "Survey") -> str | None:
+    """Return the address at which people answer; None where programs answer, or where a relay has the page."""
+    return None if survey.needs_relay or survey.collect["submit"] == "token" else f"{url}/s/{survey.name}"
 
 
 @surveys.command("list")

@@ -2,10 +2,8 @@
 
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,53 +45,68 @@ def serve(settings: Settings, say: Say) -> list[str]:
     for name in _KEPT:
         if getattr(settings, name) != getattr(Settings(), name):
             raise ParameterError(f"serve: {name} must be left out with --demo, which keeps nothing")
-    with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, _crowd(say, settings.stop_seconds) as began:
-        return run(replace(settings, data=Path(folder)), say, began=began)
+    with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, _Crowd(say, settings.stop_seconds) as crowd:
+        return run(replace(settings, data=Path(folder)), say, crowd.clock, began=crowd.begin)
 
 
-@contextmanager
-def _crowd(say: Say, patience: float) -> Iterator[Any]:
-    """Give what to call when the collector listens; the people stop answering when this ends."""
-    stopped, threads = threading.Event(), []
+class _Crowd:
+    """The people, and the calendar by which they and the collector live. They stop answering when the demo ends.
 
-    def began(url: str, secret: str | None) -> None:
-        threads.append(threading.Thread(target=_answer, args=(url, secret, say, stopped, patience), daemon=True))
-        threads[0].start()
+    The calendar begins in the past, so that a survey is published before its answers come.
+    """
 
-    try:
-        yield began
-    finally:
-        stopped.set()
-        for thread in threads:
+    def __init__(self, say: Say, patience: float) -> None:
+        self._say, self._patience = say, patience
+        self._days_ago = HISTORY
+        self._threads: list[threading.Thread] = []
+        self.stopped = threading.Event()
+
+    def __enter__(self) -> "_Crowd":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stopped.set()
+        for thread in self._threads:
             thread.join(5)
 
+    def clock(self) -> datetime:
+        """Return the time by the calendar."""
+        return system() - timedelta(days=self._days_ago)
 
-def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event, patience: float) -> None:
-    """Publish, say where to look, and answer, one request for each person."""
-    try:
-        with Client(url, secret, retries=1, allow_insecure=True) as client:
-            survey, lunch = Survey.from_dict(COMMUTE), Survey.from_dict(LUNCH)
-            client.create(survey)
-            client.create(lunch)
-            _remember(client, lunch)
-            say(f"dashboard: {url}/#token={client.create_token('admin').token}")  # nothing is kept, so all may be tried
-            say(f"answer page: {url}/s/{survey.name}")
-            say(f"simulated people answer, {A_SECOND} a second; Ctrl-C ends it, and nothing is kept")
-            while not stopped.wait(1 / A_SECOND):
-                client.send(survey.privatize([survey.label(int(_values(1, SHARES)[0]))]), survey)
-    except FldpError as error:
-        # A collector that is told to stop refuses requests at once, and ends within its stop_seconds.
-        if not stopped.wait(patience):
-            say(f"the simulated people gave up: {error}")
+    def begin(self, url: str, secret: str | None) -> None:
+        """Have the people answer, beside the collector that listens now."""
+        self._threads.append(threading.Thread(target=self.answer, args=(url, secret), daemon=True))
+        self._threads[-1].start()
 
+    def answer(self, url: str, secret: str | None) -> None:
+        """Publish, say where to look, and answer, one request for each person."""
+        try:
+            with Client(url, secret, retries=1, allow_insecure=True) as client:
+                self._live_through_history(client)
+                self._answer_today(client, url)
+        except FldpError as error:
+            # A collector that is told to stop refuses requests at once, and ends within its stop_seconds.
+            if not self.stopped.wait(self._patience):
+                self._say(f"the simulated people gave up: {error}")
 
-def _remember(client: Client, survey: Survey) -> None:
-    """Merge tallies of the days before, as a collector does that takes over from another."""
-    for ago in range(HISTORY, 0, -1):
-        shares = SHARES if ago > HISTORY // 2 else SHARES + SHIFT
-        moment = system() - timedelta(days=ago)
-        reports = survey.oracle.privatize(_values(round(PER_DAY * WEEK[moment.weekday()]), shares))
-        client.merge(survey.oracle.tally(reports), survey, day=day(moment))
+    def _live_through_history(self, client: Client) -> None:
+        """Publish a survey, merge what people answered on each of the days before, and let it be today."""
+        survey = Survey.from_dict(LUNCH)
+        client.create(survey)
+        while self._days_ago:
+            shares = SHARES if self._days_ago > HISTORY // 2 else SHARES + SHIFT
+            reports = survey.oracle.privatize(_values(round(PER_DAY * WEEK[self.clock().weekday()]), shares))
+            client.merge(survey.oracle.tally(reports), survey, day=day(self.clock()))
+            self._days_ago -= 1
+
+    def _answer_today(self, client: Client, url: str) -> None:
+        survey = Survey.from_dict(COMMUTE)
+        client.create(survey)
+        self._say(f"dashboard: {url}/#token={client.create_token('admin').token}")  # nothing is kept: all may be tried
+        self._say(f"answer page: {url}/s/{survey.name}")
+        self._say(f"simulated people answer, {A_SECOND} a second; Ctrl-C ends it, and nothing is kept")
+        while not self.stopped.wait(1 / A_SECOND):
+            client.send(survey.privatize([survey.label(int(_values(1, SHARES)[0]))]), survey)
 
 
 def _values(people: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:

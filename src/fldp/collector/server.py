@@ -303,9 +303,16 @@ def _alone(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(f"{path}: cannot be opened: {error.strerror}") from None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(handle, folder)
         yield
-    except BlockingIOError:
-        raise StoreError(f"{folder / FILE}: is served by another collector") from None
     finally:
         os.close(handle)
+
+
+def _lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StoreError(f"{folder / FILE}: is served by another collector") from None
+    except OSError as error:
+        raise StoreError(f"{folder}: this file system cannot lock files: {error.strerror}") from None

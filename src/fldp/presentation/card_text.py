@@ -320,7 +320,20 @@ def _other(card: Card) -> tuple[str, ...]:
 def _needed(card: Card, deal: Deal) -> str:
     if deal.plain_epsilon is None:
         return "no epsilon makes OUE as exact."
-    return f"OUE would need epsilon {number(deal.plain_epsilon)} for the same error. {_attacked(card, deal)}"
+    return (
+        f"OUE would need epsilon {number(deal.plain_epsilon)} for the same error. "
+        f"{_attacked(card, deal)}{_weaker(card, deal, deal.plain_epsilon)}"
+    )
+
+
+def _weaker(card: Card, deal: Deal, plain_epsilon: float) -> str:
+    """Say why not OUE, where it is guessed less often: its worst report says more."""
+    if deal.plain_guess is None or deal.plain_guess.gain >= card.guess.gain or plain_epsilon <= card.oracle.epsilon:
+        return ""
+    return (
+        f" But its promise is weaker: one of its reports can be {_ratio(plain_epsilon)} times as likely for one answer "
+        f"as for another, and one of yours at most {_ratio(card.oracle.epsilon)} times."
+    )
 
 
 def _attacked(card: Card, deal: Deal) -> str:

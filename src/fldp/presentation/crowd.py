@@ -13,6 +13,7 @@ from fldp.survey.survey import Survey
 from fldp.wire.description import describe
 
 _MAX_DRAWN = 10**9  # reports
+_NAMES = {"collector_epsilon": "epsilon, for the collector", "epsilon": "epsilon, for totals", "honest": "honest share"}
 CONDITIONS = (
     "This holds for published totals alone: not for the collector, nor for its database.",
     TWO_LOOKS,
@@ -56,8 +57,8 @@ def shown(facts: dict[str, Json]) -> dict[str, Json]:
     """Return the facts as people read them: digits that matter, and nothing that is not there."""
     told: dict[str, Json] = {name: value for name, value in facts.items() if name not in ("words", "stated")}
     told |= {name: number(float(str(facts[name]))) for name in ("epsilon", "gamma")}
-    told["delta"] = short(float(str(facts["delta"])))
-    return {name: value for name, value in told.items() if value is not None}
+    told["delta"], told["eta"] = short(float(str(facts["delta"]))), number(float(str(facts["eta"])))
+    return {_NAMES.get(name, name): value for name, value in told.items() if value is not None}
 
 
 def save_curve(crowd: Shuffled, oracle: Oracle, path: Path) -> None:

@@ -23,7 +23,9 @@ _TRUST = (
     "Answers are perturbed on the person's device. The collector is not trusted with answers; it is trusted to count "
     "honestly. Who sends, and when, is not hidden by the mechanism."
 )
-_LIMITS = "A device with the default limits gives one collector epsilon {:g} in all, whatever that asks."
+_LIMITS = (
+    "A device with the default limits gives one collector at most epsilon {:g}, at eta {} or more, whatever that asks."
+)
 _REMAINS = (
     "The mechanism does not hide who took part and when, and nobody can tell who lied. A report that became public "
     "stays public."
@@ -133,7 +135,7 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
         "What is kept": _kept(survey),
         "What is shown": _shown(survey),
         "Taking it back": _TAKEN_BACK,
-        "A person's limits": _LIMITS.format(float(Limits().origin.max_epsilon)),
+        "A person's limits": _LIMITS.format(float(Limits().origin.max_epsilon), Limits().origin.min_eta),
         "What remains": _REMAINS,
         "Assessed by, on": _OPEN,
     }

@@ -54,7 +54,7 @@ class SSAnalysis(PureAnalysis[SS]):
 
     @property
     def server_work(self) -> str:
-        return f"O({self.oracle.size} n + d)"
+        return f"O({f'{self.oracle.size} ' if self.oracle.size > 1 else ''}n + d)"
 
     @property
     def outcomes(self) -> int:

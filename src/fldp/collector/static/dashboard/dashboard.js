@@ -75,7 +75,7 @@ function leave(reason) {
     element(
       "p",
       { class: "small muted" },
-      "One of scope read or admin. It is kept until this tab is closed, and nowhere else.",
+      "Whoever runs this collector makes one for you. It is kept until this tab is closed, and nowhere else.",
     ),
     element("div", { class: "actions" }, element("button", { type: "submit", class: "primary" }, "Sign in")),
   );

@@ -21,9 +21,9 @@ from fldp.privacy.auditor import audit
 from fldp.privacy.auditor.external_command import Command
 from fldp.telemetry.metrics import UNSET
 from fldp.telemetry.publishing import exported, publish, survey_of
-from fldp.telemetry.rehearsal import local_collector
+from fldp.telemetry.rehearsal import intervals, local_collector, pairs_of
 from support.javascript import HERE, node
-from support.telemetry import HEAD, declared, only, outcome_row, quick_folder
+from support.telemetry import declared, only, outcome_row, quick_folder, write_year
 
 INSTALLS = int(os.environ.get("FLDP_INSTALLS", "10000"))
 MONTHS = [f"2026-{month:02d}" for month in range(1, 13)] + ["2027-01"]
@@ -81,15 +81,18 @@ def test_a_year_of_installs_in_javascript():
         ]
         assert {report["state"] for report, _ in reports} == {"sent"}
         truth = Counter((report["metric"], person[report["metric"]]) for report, person in reports)
-        print(HEAD)
+        pairs = sum((pairs_of(report["metric"] for report in install["reports"]) for install in stored), Counter())
+        rows, missed = [], []
         for name, metric in metrics.metrics.items():
             estimate = client.estimate(survey_of(metrics, metric))
-            ends = estimate.interval(1 - 0.05 / len(metrics.metrics), simultaneous=True)
+            ends = intervals(metrics, metric, estimate, pairs[name])
             counts = [truth[name, label] for label in metric.labels]
             inside = sum(low <= count <= high for (low, high), count in zip(ends, counts, strict=True))
-            print(outcome_row(name, estimate.n, inside, ends))
+            rows.append(outcome_row(name, estimate.n, inside, ends))
+            missed += [name] * (len(counts) - inside)
             assert estimate.n == sum(counts)
-            assert inside == len(counts)
+        write_year("a year in JavaScript", INSTALLS, rows)
+        assert missed == [], rows
 
 
 @pytest.mark.parametrize("name", ["theme", "sync", "startup"])

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from fldp.client import Client
+from fldp.telemetry.periods import system
 from fldp.telemetry.publishing import publish, survey_of
 from support.browser import DESK, PHONE, Visitor, accessible, chromium
 from support.collector_server import Server
-from support.telemetry import declared
+from support.relays import relay
+from support.telemetry import SampleProgram, declared
 
 MONTHS = ("2026-08-03", "2026-09-10", "2026-10-07")
 SHARES = ((0.6, 0.2, 0.1, 0.1), (0.5, 0.3, 0.1, 0.1), (0.3, 0.5, 0.1, 0.1))
@@ -59,3 +61,37 @@ def test_a_program_has_all_its_metrics_on_one_page(server, size):
         assert "too few reports" in other.text_content()
         accessible(page)
         visitor.forgive("403")  # the browser notes that too few reports are refused
+
+
+@pytest.fixture
+def gateway(tmp_path):
+    made = Server(tmp_path, ohttp="true")
+    yield made
+    assert made.stop() == 0
+
+
+def test_the_sample_program_reaches_the_dashboard_through_a_relay(gateway, tmp_path):
+    """Its own report is one of those that the dashboard shows; the others are simulated people's."""
+    folder = tmp_path / "app"
+    folder.mkdir()
+    with relay(gateway.url) as way, Client(gateway.url, gateway.token) as client:
+        program = SampleProgram(folder, gateway.url, app="wordy", relay=way)
+        publish(program.metrics, client, "2026-11-16")
+        program.run()
+        program.hurry()
+        program.run(wait=True)
+        assert [report.state for report in program.reports] == ["sent"], program.reports
+        survey = survey_of(program.metrics, program.metrics.metrics["format"])
+        assert [row["n"] for row in client.surveys()] == [1]
+        people = survey.oracle.privatize(np.repeat([0, 1], [150, 50]), rng=1)
+        client.merge(survey.oracle.tally(people), survey, day=f"{system():%Y-%m-%d}")
+        estimate = client.estimate(survey)
+    assert estimate.n == 201
+    with chromium() as browser, Visitor(browser, gateway.url) as visitor:
+        page = visitor.open(f"{gateway.url}/#token={gateway.make_token('read')['token']}")
+        page.get_by_role("link", name="wordy", exact=True).click()
+        page.get_by_role("heading", name="Telemetry of wordy").wait_for()
+        page.get_by_role("img", name="Shares of 4 values in 1 period").wait_for()
+        page.get_by_text("As a table").click()
+        shown = [float(cell.rstrip(" %")) for cell in page.locator("tbody tr td:nth-child(2)").all_text_contents()]
+        assert shown == pytest.approx(100 * estimate.counts / 201, abs=0.006)

@@ -100,9 +100,9 @@ def most_broken(runs, chance, alarm):
     return k
 
 
-def write_table(name, lines):
-    """Write a generated table into the page of statistics, between its marks."""
-    text = PAGE.read_text()
+def write_table(name, lines, page=PAGE):
+    """Write a generated table into a page, that of statistics if no other is named, between its marks."""
+    text = page.read_text()
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     head, rest = text.split(start)
-    PAGE.write_text(head + start + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+    page.write_text(head + start + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1])

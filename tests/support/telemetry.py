@@ -2,17 +2,24 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
 from fldp.participant.epochs import month_of
 from fldp.participant.sqlite_store import FileStore
 from fldp.telemetry.agent import Agent, Places
-from fldp.telemetry.metrics import metrics_of
+from fldp.telemetry.metrics import metrics_of, read_metrics
 from fldp.telemetry.modes import Mode
+from fldp.telemetry.periods import system
+from fldp.telemetry.state import State
+from support.promises import write_table
+
+WORDY = Path(__file__).parents[2] / "examples" / "wordy"
 
 ABOUT = {"why": "to know", "owner": "a@b.example", "expires": "2999-12-31"}
 FIELDS = {
@@ -61,6 +68,53 @@ def lived(folder, metrics, values, days=("2026-01-10", "2026-02-10")):
     return agent
 
 
+class SampleProgram:
+    """The program of ``examples/wordy`` with its first metric alone; last month somebody ran it and asked for JSON."""
+
+    def __init__(self, folder, url, *, app, relay=None):
+        self.folder, code = Path(folder), WORDY / "wordy.py"
+        text = (WORDY / "metrics.toml").read_text()
+        text = text[: text.index("[metric.recursive]")].replace("2027-06-30", "2999-01-01").replace('"local"', '"on"')
+        text = text.replace("https://collector.example", url).replace('"wordy"', f'"{app}"')
+        way = f'relay = "{relay}"' if relay else ""
+        (self.folder / "metrics.toml").write_text(text.replace('relay = "https://relay.example"', way))
+        (self.folder / "wordy.py").write_text(code.read_text())
+        self.metrics = read_metrics(str(self.folder / "metrics.toml"))
+        state = self.folder / "state" / "fldp"
+        self._places = Places(str(state / "telemetry" / f"{app}.db"), str(state / "answers.db"))
+        self.last = system().replace(day=1) - timedelta(days=1)
+        self.agent(self.last - timedelta(days=40)).end_periods()
+        self.agent(self.last).record("format", "json")
+
+    def agent(self, moment):
+        """The program at a moment, in this process; what it records is stored at once."""
+        agent = Agent(self.metrics, ON, self._places, clock=lambda: moment)
+        record = agent.record
+        agent.record = lambda name, value: record(name, value) and agent.save()
+        return agent
+
+    def run(self, *, wait=False):
+        """Run it as a process; it can wait until what is due was sent, which a short program does not."""
+        waiting = (
+            "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__'); "
+            "from fldp import telemetry; assert telemetry.flush(120)"
+        )
+        program = str(self.folder / "wordy.py")
+        line = [sys.executable, *(["-c", waiting] if wait else []), program, "--format", "csv", program]
+        names = {"XDG_STATE_HOME": str(self.folder / "state"), "XDG_CONFIG_HOME": str(self.folder)}
+        names["PATH"] = os.environ["PATH"]
+        return subprocess.run(line, env=names, capture_output=True, text=True, check=True, cwd=self.folder)
+
+    def hurry(self):
+        """Let the time to send be now."""
+        with State(self._places.state).exclusive() as rows:
+            rows._execute("UPDATE reports SET due = ''")
+
+    @property
+    def reports(self):
+        return reports(self.agent(system()))
+
+
 def reports(agent):
     with agent.state.exclusive() as rows:
         return rows.reports()
@@ -85,7 +139,12 @@ def above_limits(charged):
     return bad + years
 
 
-HEAD = f"| metric | reports | true shares inside of their intervals | widest half of an interval |\n|{'---|' * 4}"
+HEAD = ("| metric | reports | true shares inside of their intervals | widest half of an interval |", f"|{'---|' * 4}")
+
+
+def write_year(name, installs, rows):
+    """Write the table of a year of simulated installs into the page about telemetry."""
+    write_table(name, [f"Installs: {installs:,}", "", *HEAD, *rows], WORDY.parents[1] / "docs" / "telemetry.md")
 
 
 def outcome_row(name, reports, inside, ends):

@@ -110,6 +110,16 @@ def test_warnings(old, new, said):
     assert said in warnings[0]
 
 
+def test_an_epsilon_above_1_is_a_warning_beside_the_mistake_that_it_is_for_twelve_months():
+    number = GOOD.replace('"choice"\nvalues = ["light", "dark", "system"]', '"number"\nedges = [1, 2, 3]')
+    errors, warnings = found(number.replace("epsilon = 1.0", "epsilon = 1.5"))
+    assert errors == [
+        "line 5: 12 reports of epsilon 1.5 do not fit the default limit of a year, 12: set epsilon to 1 or less"
+    ]
+    assert warnings == ["line 5: epsilon is above 1: one report gives much away"]
+    assert found(number) == ([], [])
+
+
 def test_first_reports_of_many_attributes_are_a_warning():
     table = GOOD[GOOD.index("[metric.theme]") :]
     weekly = GOOD.replace("epsilon = 1.0", 'period = "week"\nepsilon = 0.4') + table.replace("theme", "other")

@@ -106,6 +106,21 @@ def test_one_metric_a_period_by_its_weight():
     assert counted == {"a": 1, "b": 3, "c": 1}
 
 
+@pytest.mark.parametrize(
+    ("period", "days", "end"),
+    [("month", ("2026-01-10", "2026-02-10"), "2026-02-12T23:59:59Z"), ("week", ("2026-02-02", "2026-02-09"), None)],
+)
+def test_the_time_to_send_is_uniform_over_the_next_days(folder, monkeypatch, period, days, end):
+    """Of all seconds of three days, or of one, each is one number below their count: the last of them is the latest."""
+    asked = []
+    monkeypatch.setattr(drawing.secrets, "randbelow", lambda below: asked.append(below) or below - 1)
+    birth = install(folder, only("startup", period=period, epsilon=0.2), at("2026-01-01"))
+    birth.end_periods()
+    [report] = reports(lived(folder, birth.metrics, {}, days=days))
+    assert asked == [2, {"month": 3, "week": 1}[period] * 86_400]
+    assert report.due == (end or "2026-02-09T23:59:59Z")
+
+
 def test_the_lot_does_not_look_at_values(folder):
     """Also metrics without a value are drawn, and report unset."""
     seen = Counter()

@@ -139,6 +139,25 @@ def test_a_view_has_every_report_and_what_it_gave_away():
     assert "eta 1" in text
 
 
+def test_a_view_adds_up_this_month_twelve_months_and_ever():
+    """Sixteen months of a number: one report of epsilon 1 in each, but the first month of the ledger says nothing."""
+    metrics = only("startup")
+    with quick_folder() as folder:
+        for number in range(17):
+            moment = at(f"{2026 + number // 12}-{number % 12 + 1:02d}-10")
+            agent = install(folder, metrics, moment)
+            agent.end_periods()
+            agent.save()
+        every = view_data(metrics, ON, agent._places, moment)["spent"]
+        later = view_data(metrics, ON, agent._places, at("2027-08-10"))["spent"]
+    assert every == {
+        "collector": "epsilon 16, eta 1, 16 answers (epsilon 16 in 16 months, 1 this month)",
+        "year": "12",
+        "all": "epsilon 16, eta 1, 16 answers (epsilon 16 in 16 months, 1 this month)",
+    }
+    assert (later["year"], later["collector"].endswith("nothing this month)")) == ("9", True)
+
+
 def test_what_is_said_of_a_kept_response_is_what_the_oracle_says():
     from fldp import LWR
 

@@ -4,13 +4,14 @@ Every simulated install is the whole client with its own files: it records, ends
 and sends over HTTP. Only its clock is not real, and its people are made up.
 """
 
+import math
 import re
 import socket
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,7 +33,19 @@ from fldp.telemetry.specification import version_of
 BEGIN = datetime(2026, 1, 5, tzinfo=UTC)  # a Monday, and far from the end of a month
 SILENT, CHANGING = 0.1, 0.05  # shares of installs that record nothing in a period, and whose attributes change
 Say = Callable[[str], None]
-Truth = Counter[tuple[str, str]]  # reports by metric and label
+
+
+class Lives(NamedTuple):
+    """What installs did: how many reported each metric and label, and how many pairs of reports have one install."""
+
+    truth: Counter[tuple[str, str]]
+    pairs: Counter[str]
+
+    @classmethod
+    def together(cls, parts: "Iterable[Lives]") -> "Lives":
+        """Add up what some processes say."""
+        every = list(parts)
+        return cls(sum((each.truth for each in every), Counter()), sum((each.pairs for each in every), Counter()))
 
 
 class RehearsedMetric(NamedTuple):
@@ -80,7 +93,7 @@ class Install:
         )
         self._labels = {metric.name: _likely(metric, random) for metric in metrics.metrics.values()}
         self._recorded: dict[str, str] = {}
-        self._known = 0
+        self.reported: list[str] = []
 
     def agent(self, moment: datetime) -> Agent:
         """Start the program at a moment."""
@@ -90,8 +103,8 @@ class Install:
         """Run at the begin of a period: end the one before, and record for this one; return what was drawn then."""
         agent = self.agent(moment)
         agent.end_periods()
-        drawn = self.reports(agent)[self._known :]
-        self._known += len(drawn)
+        drawn = self.reports(agent)[len(self.reported) :]
+        self.reported += drawn
         truth = (drawn[0], self._recorded.get(drawn[0], UNSET)) if drawn else None
         self._recorded = {name: label for name, label in self._person() if self._random.random() >= SILENT}
         for name, label in self._recorded.items():
@@ -144,13 +157,13 @@ def published(metrics: AppMetrics, client: Client, url: str) -> AppMetrics:
     return tried._replace(versions={name: version_of(tried, metric) for name, metric in lasting.items()})
 
 
-def live(metrics: AppMetrics, numbers: range, *, count: int, seed: int, folder: Path, say: Say) -> Truth:
-    """Let the installs of some numbers run for some periods; return how many reported each metric and label.
+def live(metrics: AppMetrics, numbers: range, *, count: int, seed: int, folder: Path, say: Say) -> Lives:
+    """Let the installs of some numbers run for some periods; return what they reported.
 
     What a person does follows from the seed and the number, so processes can share the installs of a rehearsal.
     """
     people = [(Install(metrics, _made(folder / str(k)), drawn), drawn) for k, drawn in _generators(seed, numbers)]
-    truth = Truth()
+    truth = Counter[tuple[str, str]]()
     for number, start in enumerate(_starts(metrics.period, count + 1)):
         for install, drawn in people:
             reported = install.run(start + timedelta(seconds=int(drawn.integers(3600))))
@@ -159,7 +172,16 @@ def live(metrics: AppMetrics, numbers: range, *, count: int, seed: int, folder: 
         for install, _ in people:
             install.agent(later).send_due()
         say(f"{periods.period_of(start, metrics.period)}: {sum(truth.values())} reports so far") if number else None
-    return truth
+    return Lives(truth, sum((pairs_of(install.reported) for install, _ in people), Counter()))
+
+
+def pairs_of(reported: Iterable[str]) -> Counter[str]:
+    """Count the ordered pairs of two reports of one install about the same metric.
+
+    >>> pairs_of(["theme", "startup", "theme", "theme"])
+    Counter({'theme': 6, 'startup': 0})
+    """
+    return Counter({name: times * (times - 1) for name, times in Counter(reported).items()})
 
 
 def _generators(seed: int, numbers: range) -> Iterator[tuple[int, np.random.Generator]]:
@@ -180,21 +202,34 @@ def _starts(kind: str, count: int) -> Iterator[datetime]:
         moment = moment if kind == "week" else moment.replace(day=5)
 
 
-def outcomes(metrics: AppMetrics, client: Client, truth: Truth) -> list[RehearsedMetric]:
+def outcomes(metrics: AppMetrics, client: Client, lives: Lives) -> list[RehearsedMetric]:
     """Return what the collector estimates of each metric, beside the truth."""
-    return [_outcome(metrics, metric, client, truth) for metric in metrics.active("")]
+    return [_outcome(metrics, metric, client, lives) for metric in metrics.active("")]
 
 
-def _outcome(metrics: AppMetrics, metric: AppMetric, client: Client, truth: Truth) -> RehearsedMetric:
-    counts = np.array([truth[metric.name, label] for label in metric.labels])
+def _outcome(metrics: AppMetrics, metric: AppMetric, client: Client, lives: Lives) -> RehearsedMetric:
+    counts = np.array([lives.truth[metric.name, label] for label in metric.labels])
     try:
         estimate = client.estimate(survey_of(metrics, metric))
     except CollectorError as error:
         if not error.refused:
             raise
         return RehearsedMetric(metric, counts, None, np.empty((0, 2)))
-    level = 1 - 0.05 / len(metrics.metrics)  # all values of all metrics at once
-    return RehearsedMetric(metric, counts, estimate, estimate.interval(level, simultaneous=True))
+    return RehearsedMetric(metric, counts, estimate, intervals(metrics, metric, estimate, lives.pairs[metric.name]))
+
+
+def intervals(metrics: AppMetrics, metric: AppMetric, estimate: Estimate, pairs: int) -> NDArray[np.float64]:
+    """Return intervals that hold for all values of all metrics at once in 95 of 100 rehearsals.
+
+    A collector takes reports for independent. Two reports of an attribute that stays share what one install keeps:
+    their covariance is the variance at ``epsilon_permanent``, so intervals are widened by what all pairs add.
+    """
+    ends = estimate.interval(1 - 0.05 / len(metrics.metrics), simultaneous=True)
+    if not metric.lasts:
+        return ends
+    shared = (math.tanh(metrics.epsilon / 4) / math.tanh(metrics.epsilon / 2)) ** 2  # of the variance of one report
+    centre = estimate.counts[:, None]
+    return centre + math.sqrt(1 + shared * pairs / estimate.n) * (ends - centre)
 
 
 @contextmanager

@@ -109,7 +109,8 @@ class Stage:
 def plant(context, file, before, after):
     """Serve a file of the pages with a defect in it."""
     text = files()[file].data.decode()
-    assert before in text, (file, before)
+    if before not in text:
+        raise LookupError(f"{file} has no {before!r}: plant the defect elsewhere")  # an assertion would be expected
     headers = {"Content-Type": files()[file].kind}
     context.route(f"**/static/{file}", lambda route: route.fulfill(body=text.replace(before, after), headers=headers))
 
@@ -619,7 +620,7 @@ def test_the_time_to_draw_and_to_send_does_not_depend_on_the_label(browser, serv
 
 # ----------------------------------------------------------------------------------------- a leak would have been seen
 
-SPOT = "  isWaiting = answer.state"  # in answer.js, where the label is known
+SPOT = "  await showReport(survey, person, answer, answer.repeated"  # in answer.js, where the label is known
 LONGER = "if (label?.length > 9)"
 CLIP = {"clipped": True}
 

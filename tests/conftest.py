@@ -19,8 +19,8 @@ settings.register_profile("fldp", deadline=None, derandomize=True)  # a first ex
 settings.load_profile("fldp")
 
 
-# Files whose tests share a server, a browser or a cluster: on one worker each, it is started once. A fixture of a
-# module is made anew after a test of another module; so where it is data alone, its scope is the session.
+# Files whose tests share a server, a browser, a cluster or a computation: on one worker each, it is made once.
+# A fixture of a module is made anew after a test of another module: where it is data alone, its scope is the session.
 ON_ONE_WORKER = (
     "test_browser_",
     "test_cli_collector",
@@ -30,9 +30,12 @@ ON_ONE_WORKER = (
     "test_distributed_dask",
     "test_distributed_object_store",
     "test_distributed_spark",
+    "test_document",
     "test_figures",
     "test_javascript",
     "test_rehearsal",
+    "test_rooms",
+    "test_verdict",
 )
 
 

@@ -19,19 +19,34 @@ settings.register_profile("fldp", deadline=None, derandomize=True)  # a first ex
 settings.load_profile("fldp")
 
 
-# Files whose tests share a server, a browser or a cluster: on one worker each, it is started once.
+# Files whose tests share a server, a browser, a cluster or a computation: on one worker each, it is made once.
+# A fixture of a module is made anew after a test of another module: where it is data alone, its scope is the session.
 ON_ONE_WORKER = (
     "test_browser_",
+    "test_cli_collector",
     "test_client",
     "test_collector_",
+    "test_deploy_nginx",
     "test_distributed_dask",
+    "test_distributed_object_store",
     "test_distributed_spark",
+    "test_document",
+    "test_figures",
     "test_javascript",
+    "test_rehearsal",
+    "test_rooms",
+    "test_verdict",
 )
 
 
 # Of those the ones that take long with few tests: nothing else may have to wait for them in the end.
-FIRST = ("test_collector_hostile", "test_collector_memory", "test_collector_slow", "test_distributed_spark")
+FIRST = (
+    "test_collector_hostile",
+    "test_collector_memory",
+    "test_collector_slow",
+    "test_distributed_spark",
+    "test_rehearsal",
+)
 
 SHARES = 64  # into which the tests of one function are dealt out
 
@@ -44,7 +59,11 @@ def _turn(path, tests):
     return not Path(path).name.startswith(FIRST), -len(tests), path
 
 
-guard = needs.Guard().install()
+guard = needs.Guard()
+
+
+def pytest_collection_finish():
+    guard.install()  # whatever is imported by then would call it, thousands of times
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -75,7 +94,8 @@ def pytest_collection_modifyitems(items):
     """Spread those files, the longest first, over all the others: their tests wait while the others compute."""
     files = {}
     for item in items:
-        files.setdefault(item.location[0] if _together(item.location[0]) else None, []).append(item)
+        path = item.nodeid.partition("::")[0]
+        files.setdefault(path if _together(path) else None, []).append(item)
     others = files.pop(None, [])
     step = len(others) // (len(files) + 1)
     ordered = []
@@ -130,7 +150,9 @@ def pytest_sessionstart(session):
             _write_bytecode(session.config)
         import numpy as np
 
+        from fldp import wire
         from support import cases
 
         for _, oracle in (*cases.CASES.values(), *cases.STRING_CASES.values()):
-            oracle.estimate(oracle.tally(oracle.privatize(np.zeros(2, np.int64))))
+            reports = oracle.privatize(np.zeros(2, np.int64))
+            oracle.estimate(oracle.tally(reports) + oracle.tally(wire.decode(wire.encode(reports), oracle)))

@@ -67,7 +67,7 @@ def complaint(action):
     return str(error.value)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def table():
     return run(SMALL)
 

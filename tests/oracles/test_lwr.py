@@ -129,7 +129,7 @@ def logs(oracle, days):
     return list(product(range(g), repeat=days)), np.log(laws)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def eight_days():
     return logs(USUAL, 8)
 

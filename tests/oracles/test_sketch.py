@@ -71,7 +71,7 @@ def test_moments_over_all_hash_functions(cls, hashes, width, counts):
         assert total == pytest.approx(covariance[np.ix_(chosen, chosen)].sum(), rel=1e-9)
 
 
-@pytest.fixture(scope="module", params=["cms", "hcms"])
+@pytest.fixture(scope="session", params=["cms", "hcms"])
 def drawn(request):
     """Estimates from 300 sketches with other hash functions each, two of three users holding what is asked for."""
     values = np.repeat(WORDS, COUNTS).tolist()

@@ -12,7 +12,7 @@ UNRELEASED = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", (ROOT / "CHANGELOG.m
 NAMED = " ".join(re.findall(r"`([^`]+)`", UNRELEASED))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def surfaces():
     released = json.loads((ROOT / "tests" / "package" / "surface.json").read_text())
     return set(released), set(runpy.run_path(str(ROOT / "tools" / "surface.py"))["surface"]())

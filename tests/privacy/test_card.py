@@ -323,7 +323,7 @@ def test_pictures(tmp_path):
 DOLLARS = ["Do you pay $x_{ or $y^?", "Do you earn $1000 or $2000 a month?", r"a\$b", "$a$", "a$b_{$"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plain_card():
     return fldp.card(Survey.from_dict(SURVEY), users=100, rng=1)
 

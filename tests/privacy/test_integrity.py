@@ -450,7 +450,7 @@ def test_a_tally_of_fhr_is_enough_and_targets_may_be_known():
     assert told.targets == (11, 22, 37)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def recovered():
     oracle, values = fldp.OUE(1.0, 40), np.arange(20_000) % 7
     users, fakes = oracle.privatize(values, rng=7), poison(oracle, [11, 22, 33], 2000, rng=7)

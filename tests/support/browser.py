@@ -12,7 +12,8 @@ AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.
 FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
-    "--disable-features=HttpsUpgrades,OptimizationHints,Translate",  # Playwright's own list denies storage to frames
+    # Playwright's own list denies storage to frames. A spare renderer is started for each page, and seldom used.
+    "--disable-features=HttpsUpgrades,OptimizationHints,SpareRendererForSitePerProcess,Translate",
     "--disable-quic",
     "--disable-sync",
     "--no-first-run",

@@ -47,13 +47,16 @@ def _any_serves(members):
 
 @cache
 def _module_serves(module):
-    names = {name.name for node in _top_level(module) if isinstance(node, ast.Import) for name in node.names}
-    return _any_serves(vars(module).values()) or not LIBRARIES.isdisjoint(names)
+    return _any_serves(vars(module).values()) or not LIBRARIES.isdisjoint(_dotted_imports(module))
 
 
-def _top_level(module):
-    """Return the statements of a module: "import http.server" binds the name http alone."""
-    return ast.parse(Path(module.__file__).read_text()).body
+def _dotted_imports(module):
+    """Return what a module imports by "import a.b" on its top level, which binds the name a alone."""
+    text = Path(module.__file__).read_text()
+    if not any(f"import {library}" in text for library in LIBRARIES):
+        return set()  # to parse every file would take seconds
+    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.Import)]
+    return {name.name for node in nodes for name in node.names}
 
 
 def is_serving(item):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import psycopg
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -562,9 +562,10 @@ PROFILE = settings(
 )
 
 
-def compare(kind, examples, **more):
-    """Compare a kind of store with the model, over as many random interleavings."""
-    run_state_machine_as_test(MACHINES[kind], settings=settings(PROFILE, max_examples=examples, **more))
+def compare(kind, examples, *, start=None, **more):
+    """Compare a kind of store with the model, over as many random interleavings, which begin at a number if given."""
+    machine = MACHINES[kind] if start is None else seed(start)(lambda: MACHINES[kind]())
+    run_state_machine_as_test(machine, settings=settings(PROFILE, max_examples=examples, **more))
 
 
 def soak(examples=2000):

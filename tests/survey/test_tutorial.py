@@ -23,7 +23,7 @@ def commands():
             yield shlex.split(line, comments=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tutorial")
     for command in commands():

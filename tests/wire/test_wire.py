@@ -124,12 +124,16 @@ def test_what_was_not_expected_is_refused():
         wire.decode(wire.encode(sample(one, 3)), one, vectors.SURVEY)
 
 
+@pytest.fixture(scope="session")
+def vector_files():
+    return vectors.files()
+
+
 @pytest.mark.parametrize("name", sorted(vectors.CASES))
 @pytest.mark.long
-def test_vectors_do_not_drift(name):
-    files = vectors.files()
+def test_vectors_do_not_drift(vector_files, name):
     for file in (f"{name}.json", f"{name}_bad.json"):
-        assert (VECTORS / file).read_text() == files[file], "run make vectors, if the change is meant"
+        assert (VECTORS / file).read_text() == vector_files[file], "run make vectors, if the change is meant"
 
 
 def test_there_are_vectors_for_every_oracle():

@@ -97,19 +97,22 @@ def spend_on_nothing(monkeypatch):
     monkeypatch.setattr(admission.Admission, "admit", admit)
 
 
+# The last is where the random interleavings begin: with these it is noticed after few of them.
 BREAKAGES = [
-    ("sqlite", reuse_numbers),
-    ("sqlite", trust_numbers),
-    ("sqlite", skip_the_count),
-    ("postgres", skip_the_count_on_postgres),
-    ("sqlite", forget_tallies),
-    ("sqlite", answer_before_looking),
-    ("sqlite", spend_on_nothing),
+    ("sqlite", reuse_numbers, 16),
+    ("sqlite", trust_numbers, 6),
+    ("sqlite", skip_the_count, 1),
+    ("postgres", skip_the_count_on_postgres, 5),
+    ("sqlite", forget_tallies, 1),
+    ("sqlite", answer_before_looking, 2),
+    ("sqlite", spend_on_nothing, 5),
 ]
 
 
-@pytest.mark.parametrize(("kind", "breakage"), BREAKAGES, ids=lambda value: getattr(value, "__name__", value))
-def test_the_model_notices(kind, breakage, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "breakage", "start"), [pytest.param(*one, id=f"{one[0]}-{one[1].__name__}") for one in BREAKAGES]
+)
+def test_the_model_notices(kind, breakage, start, monkeypatch):
     breakage(monkeypatch)
     with pytest.raises(AssertionError):
-        compare(kind, 4 * EXAMPLES[kind], phases=[Phase.generate], report_multiple_bugs=False)
+        compare(kind, 4 * EXAMPLES[kind], start=start, phases=[Phase.generate], report_multiple_bugs=False)

@@ -1,4 +1,4 @@
-"""Passes at full size: 1,000 of them, each sent twice to two collectors at once; kill -9 at any moment of an exchange.
+"""Passes at full size: 1,000 of them, each sent twice to two collectors at once; kill -9 of all who serve them.
 
 Run by ``make acceptance``.
 """
@@ -14,9 +14,11 @@ from fldp.passes.blind_rsa import EXPONENT, encode
 from fldp.passes.tokens import PassSecret, _token
 from support.collector_server import Server, batch, key, specification
 from support.passes import KEY, asking, issued, pass_survey
-from support.postgres_server import server
+from support.passes_under_fire import Crowd, KillableIssuer, kill_database
+from support.postgres_server import PostgresServer, server
 
 PASSES, PAIRS, KILLS = 1_000, 12, 12
+PEOPLE, DEATHS = 200, 12  # of a collector, the issuer and the database in turn
 
 
 def test_a_thousand_passes_sent_twice_to_two_collectors_at_once_count_a_thousand(tmp_path):
@@ -85,6 +87,27 @@ def _answered(client, path, request):
             return client.post(path, **request).content
     except httpx.HTTPError:
         return None
+
+
+def test_passes_are_spent_once_while_collectors_issuer_and_database_are_killed(tmp_path):
+    cluster = PostgresServer()
+    folders = [tmp_path / name for name in ("a", "b", "issuer")]
+    for folder in folders:
+        folder.mkdir()
+    database = cluster.database()
+    first = Server(folders[0], database=database)
+    second = Server(folders[1], database=database, token=first.token)
+    issuer = KillableIssuer(folders[2], PEOPLE)
+    try:
+        crowd = Crowd([first, second], issuer)
+        victims = [lambda: first.restart(signal.SIGKILL), issuer.restart, lambda: kill_database(cluster)]
+        crowd.check(crowd.all_answer(victims, DEATHS))
+        print(f"{PEOPLE} people, {DEATHS} times kill -9, {crowd.failed} requests that failed: {PEOPLE} counted")
+    finally:
+        issuer.kill()
+        first.stop()
+        second.stop()
+        cluster.remove()
 
 
 def test_every_pass_fits_every_request():

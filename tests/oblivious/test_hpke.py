@@ -48,7 +48,7 @@ def test_exports_are_those_of_the_rfc(contexts, export):
 def test_the_library_and_we_read_each_other():
     numbers = random.Random(7)
     key = private()
-    for _ in range(200):
+    for _ in range(1000):
         info, message = numbers.randbytes(numbers.randrange(40)), numbers.randbytes(numbers.randrange(2000))
         theirs = SUITE.encrypt(message, key.public_key(), info)
         assert hpke.receiver(theirs[:32], key, info).decrypt(theirs[32:]) == message

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from ipaddress import IPv4Address
 
 import httpx
 import pytest
@@ -10,6 +11,7 @@ from fldp.client.address import Address
 from fldp.collector.http.page_files import page, policy
 from fldp.oblivious import ohttp
 from fldp.relay.app import Relay, RelaySettings, closing
+from fldp.relay.rates import Rates
 
 OHTTP = {"Content-Type": ohttp.REQUEST_TYPE}
 KEYS = ohttp.encode_keys([ohttp.GatewayKey.generate(1).config])
@@ -170,6 +172,30 @@ def test_who_sends_too_much_waits_and_others_do_not():
         assert len(gateway.seen) < 25
 
     play(story, rate=0.001)
+
+
+def test_an_address_is_forgotten_once_it_may_send_as_much_as_a_stranger():
+    rates = Rates(1.0)
+    for second in range(5):
+        rates.take(IPv4Address(second), now=float(second))
+    rates.take(IPv4Address(99), now=22.5)
+    assert list(rates._known) == [IPv4Address(3), IPv4Address(4), IPv4Address(99)]
+
+
+def test_what_is_forgotten_changes_no_verdict():
+    """Beside one that forgets nothing, for a random hour of ten addresses."""
+
+    class Mindful(Rates):
+        def _forget(self, now): ...
+
+    numbers, now, forgetful, mindful = random.Random(8), 0.0, Rates(0.5), Mindful(0.5)
+    verdicts = []
+    for _ in range(20_000):
+        now += numbers.expovariate(4.0)
+        who = IPv4Address(int(10 * numbers.random() ** 3))
+        verdicts.append(forgetful.take(who, now))
+        assert verdicts[-1] == mindful.take(who, now)
+    assert 1000 < verdicts.count(False) < 19_000
 
 
 def test_a_relay_that_holds_too_many_says_so():

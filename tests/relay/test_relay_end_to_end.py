@@ -96,19 +96,21 @@ def test_the_collector_sees_the_relay_alone(alone, tmp_path):
     assert {line["agent"] for line in outside} == {"fldp-relay"}
 
 
-def test_a_client_goes_on_when_the_key_changes(alone):
-    survey = alone.publish(specification(minimum=1))
-    with recording_relay(alone.url) as (address, _), Client(alone.url, relay=address) as client:
-        client.send(survey.privatize([survey.label(0)]), survey)
-        rotated = [sys.executable, "-m", "fldp", "gateway", "rotate", "--data", str(alone.data)]
-        for _ in range(2):  # the first key is gone after two
-            done = subprocess.run(rotated, capture_output=True, text=True, check=True, env=os.environ)
-        assert "key 3 is the newest" in done.stderr
-        alone.stop()
-        alone.start()
-    with recording_relay(alone.url) as (address, _), Client(alone.url, relay=address) as client:
-        client.send(survey.privatize([survey.label(0)]), survey)
-    assert alone.counts()[survey.version] == 2
+def test_a_client_goes_on_when_the_key_changes_and_says_so(alone, tmp_path):
+    survey, known_as = alone.publish(specification(minimum=1)), "https://collector.example"
+    person = Participant(tmp_path / "ledger")
+    with recording_relay(alone.url) as (address, _), Client(known_as, relay=address) as client:
+        client.answer("browser", survey.label(0), participant=person)
+        assert not client.has_new_keys
+    rotated = [sys.executable, "-m", "fldp", "gateway", "rotate", "--data", str(alone.data)]
+    for _ in range(2):  # the first key is gone after two
+        done = subprocess.run(rotated, capture_output=True, text=True, check=True, env=os.environ)
+    assert "key 3 is the newest" in done.stderr
+    alone.restart()
+    with recording_relay(alone.url) as (address, _), Client(known_as, relay=address) as client:
+        assert client.withdraw("browser", participant=Participant(tmp_path / "ledger")) == 1
+        assert client.has_new_keys
+    assert alone.counts()[survey.version] == 0
 
 
 def test_nothing_goes_directly_when_the_relay_is_away(alone):

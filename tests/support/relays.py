@@ -21,7 +21,7 @@ def start_relay(url, *options, port=None):
     """Start ``fldp relay`` without holding or limits; return its process once it listens."""
     port = port or free_port()
     command = [sys.executable, "-m", "fldp", "relay", "--to", url, "--port", str(port), "--hold", "0", "--rate", "0"]
-    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == f"fldp: relaying to {url} on http://127.0.0.1:{port}\n"
     return process
 
@@ -36,14 +36,15 @@ def relay(url, *options):
 
 @contextmanager
 def ending(process):
-    """End a process that serves; it must end well."""
+    """End a process that serves; it must end well, and have written nothing about those who asked it."""
     try:
         yield
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     finally:
         process.kill()
-        process.communicate()
+        said = process.communicate()
+    assert not any(said), said
 
 
 class Seen(NamedTuple):

@@ -30,9 +30,16 @@ class Rates:
         left, since = self._known.pop(who, (_BURST, now))
         left = min(_BURST, left + (now - since) * self._per_second)
         self._known[who] = (left - 1 if left >= 1 else left, now)
-        if len(self._known) > _MAX_KNOWN:
-            self._known.popitem(last=False)
+        self._forget(now)
         return left >= 1
+
+    def _forget(self, now: float) -> None:
+        """Forget addresses that may send as much as strangers again, and the oldest where there are too many."""
+        while len(self._known) > _MAX_KNOWN or (now - self._longest_ago()) * self._per_second >= _BURST:
+            self._known.popitem(last=False)
+
+    def _longest_ago(self) -> float:
+        return next(iter(self._known.values()))[1]
 
 
 def _customer(address: Address | None) -> object:

@@ -185,6 +185,30 @@ def test_an_exchange_that_is_killed_at_its_commit_is_answered_alike(tmp_path, mo
     store.close()
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_pass_whose_report_is_killed_at_its_commit_counts_once(tmp_path, moment):
+    """Pass and report are one commit: both are there or neither. Whole processes are killed in ``make acceptance``."""
+    store = opened("sqlite", tmp_path)
+    survey, number = publish(store)
+    store.close()
+    child = os.fork()
+    if child == 0:
+        _die(tmp_path, moment, with_pass(survey, number, b"one"))
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    store = opened("sqlite", tmp_path)
+    spent = {"before": [], "after": [(PASS, 1)]}[moment]
+    assert rows(store, "SELECT ticket, spent FROM tickets") == spent
+    assert store.counts().get(number, 0) == len(spent)
+    first = {"before": Admitted.ACCEPTED, "after": Admitted.REPEATED}[moment]
+    assert verdicts(store, with_pass(survey, number, b"one"), with_pass(survey, number, b"two")) == [
+        first,
+        Admitted.SPENT,
+    ]
+    assert store.counts() == {number: 1}
+    assert fsck(store)[1] == []
+    store.close()
+
+
 def _die(folder, moment, asked):
     try:
         store = opened("sqlite", folder)

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
+from io import BytesIO
 from itertools import combinations, product
 from math import comb, prod, sqrt
 
@@ -75,15 +77,21 @@ def test_every_number_of_a_bit_is_compared_with_the_threshold(oracle):
     assert np.flatnonzero(ones).tolist() == list(range(threshold))
 
 
-def subsets_law(monkeypatch, epsilon, domain_size, value):
-    """The law of SS by going through all flags, coins and places, each weighed by its probability."""
-    oracle, law = fldp.SS(epsilon, domain_size), Counter()
-    joins = Fraction(round(256 * oracle.size / (domain_size - 1)), 256)
-    choices = []
+@cache
+def exactly(places, cells, draws, hit):
+    """How likely so many uniform draws from the cells hit all of these ``hit`` places, and none of the others."""
+    left = cells - places
+    return sum((-1) ** k * comb(hit, k) * Fraction(left + hit - k, cells) ** draws for k in range(hit + 1))
 
-    def pick(flags, flag, places):
+
+def subsets_law(monkeypatch, epsilon, domain_size, value):
+    """The law of SS by going through all sets of places that draws hit, coins and picks, each weighed by its chance."""
+    oracle, law, asked, choices = fldp.SS(epsilon, domain_size), Counter(), [], []
+    places = range(domain_size - 1)
+
+    def pick(kept, member, _):
         """Take the place that the script says, among all that the real one draws from with equal chance."""
-        allowed = [place for place in range(len(flags)) if flags[place] == flag]
+        allowed = [place for place in places if (place in kept[0]) is member]
         depth = len(taken)
         if depth == len(choices):
             choices.append([0, len(allowed)])
@@ -91,23 +99,28 @@ def subsets_law(monkeypatch, epsilon, domain_size, value):
         return allowed[choices[depth][0]]
 
     monkeypatch.setattr(set_responses, "pick", pick)
-    for flags, named in product(product((0, 1), repeat=domain_size - 1), (0, 1)):
+    for flags, named in product(product((0, 1), repeat=len(places)), (0, 1)):
+        hit = bytes(place for place in places if flags[place])
         told = WordSource(
-            lambda named=named: (1 - named) * (2**64 - 1), lambda _, flags=flags: bytes(255 * (1 - f) for f in flags)
+            lambda named=named: (1 - named) * (2**64 - 1),
+            lambda count, hit=hit: asked.append(count) or (hit + b"\xff" * 256)[:count],
         )
         draw = registry.response("ss", oracle.parameters, source=told).draw
-        share = prod((joins if f else 1 - joins for f in flags), start=Fraction(1))
-        share *= oracle.coin.p if named else 1 - oracle.coin.p
         choices.clear()
+        picked = Counter()
         while True:
             taken = []
-            law[draw(value)] += share * prod(taken, start=Fraction(1))
+            drawn = draw(value)
+            share = exactly(len(places), 256, asked[-1] - 1, len(hit))  # a byte more than it draws is never read
+            picked[drawn] += prod(taken, start=Fraction(1))
             while choices and choices[-1][0] + 1 == choices[-1][1]:
                 choices.pop()
             if not choices:
                 break
             choices[-1][0] += 1
-    return law
+        share *= oracle.coin.p if named else 1 - oracle.coin.p
+        law.update({chosen: share * chance for chosen, chance in picked.items()})
+    return {chosen: share for chosen, share in law.items() if share}
 
 
 @pytest.mark.parametrize(("epsilon", "domain_size"), [(1.0, 5), (0.5, 6), (3.0, 5), (0.1, 3), (0.01, 2)])
@@ -131,13 +144,45 @@ def test_sets_are_exactly_uniform_by_enumeration(monkeypatch, epsilon, domain_si
         )
 
 
-def test_a_place_is_picked_from_those_with_the_flag_with_equal_chance():
-    flags = bytearray(b"\1\0\0\1\1\0\1")
-    for flag in (0, 1):
+def test_a_place_is_picked_from_members_or_others_with_equal_chance():
+    kept = [bytearray(b"\1\2\5")]
+    for member in (False, True):
         firsts = Counter(
-            set_responses.pick(flags, flag, iter([first, *range(7)])) for first in range(7) if flags[first] == flag
+            set_responses.pick(kept, member, iter([first, *range(7)]))
+            for first in range(7)
+            if (first in kept[0]) is member
         )
-        assert firsts == {place: 1 for place in range(7) if flags[place] == flag}
+        assert firsts == {place: 1 for place in range(7) if (place in kept[0]) is member}
+
+
+def test_a_bit_of_each_draw_halves_the_blocks():
+    """All bits of three draws on two levels: every draw falls into each of four blocks with the same chance."""
+    counted = Counter()
+    for one, two in product(range(8), repeat=2):
+        first = one.bit_count()
+        second = [two] * (first > 0) + [two >> first] * (first < 3)  # no byte for a half without draws
+        read = BytesIO(bytes(bits | 0xF8 for bits in (one, *second))).read  # bits beyond the draws do not count
+        counted[tuple(set_responses.shares(3, 2, read))] += 1
+    assert counted == Counter(tuple(blocks.count(k) for k in range(4)) for blocks in product(range(4), repeat=3))
+
+
+@pytest.mark.parametrize(("places", "members"), [(255, 60), (256, 60), (257, 60), (600, 200), (600, 500), (1023, 1)])
+def test_the_places_that_are_drawn_are_those_of_a_plain_loop(places, members):
+    for seed in range(20):
+        given, read = [], fldp.Stream(seed).words(1000).tobytes()
+        kept = set_responses.drawer(
+            places, members, lambda count, read=read, given=given: given.append(count) or read[:count]
+        )()
+        blocks, stream = len(kept), BytesIO(read[: given[0]])
+        levels = (blocks - 1).bit_length()
+        few = min(members, places - members)
+        draws = round(np.log1p(-few / places) / np.log1p(-1 / (256 << levels)))
+        drawn = set()
+        for block, count in enumerate(set_responses.shares(draws, levels, stream.read)):
+            drawn |= {256 * block + byte for byte in stream.read(count)}
+        chosen = drawn & {*range(places)} if few == members else {*range(places)} - drawn
+        assert [256 * block + byte for block, there in enumerate(kept) for byte in there] == sorted(chosen)
+        assert blocks == places // 256 + 1
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 100, 1022, 1024, 65536])

@@ -47,29 +47,23 @@ def opposite_digit(point: Any, tail: Any, top: Any, order: Any, digits: Any) -> 
 
 
 @Kernel
-def point_inside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
-    """Return point number ``rank`` among the points opposite to a value with ``b`` leading zeros, ``width = order^b``.
+def point_of(kept: Any, rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
+    """Return point number ``rank`` among those opposite to a value with ``b`` leading zeros, or among the others.
 
-    All points of ``b`` digits are opposite. In longer ones, the digits before it determine the digit before the last
-    ``b``.
+    ``width`` is ``order^b``. All points of ``b`` digits are opposite. In longer ones, the digits before it determine
+    the digit before the last ``b``; in the others, that digit is any but the determined one. The digits before it are a
+    point, too. Which one is chosen first, so that its products, most of the work, are added up once.
     """
-    first = (width - ONE) // (order - ONE)
-    longer = U64(rank >= first)
-    beyond = longer * (rank - first)
-    high, low = beyond // width, beyond % width
-    digit = opposite_digit(high, tail, top, order, digits)
-    return (ONE - longer) * rank + longer * (first + (ONE + high * order + digit) * width + low)
-
-
-@Kernel
-def point_outside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
-    """Return point number ``rank`` among the others: there, that digit is any but the determined one."""
-    first = (width - ONE) // (order - ONE)
-    high, low = rank // width, rank % width
-    longer = U64(high > ZERO)
-    digit, above = (high - longer) % (order - ONE), (high - longer) // (order - ONE)
-    digit += U64(digit >= opposite_digit(above, tail, top, order, digits))
-    return first + longer * (ONE + above * order + digit) * width + low
+    others, first = ONE - kept, (width - ONE) // (order - ONE)
+    place = rank - kept * first * U64(rank >= first)
+    high, low = place // width, place % width
+    longer = kept * U64(rank >= first) + others * U64(high > ZERO)
+    left = high - others * longer
+    above, any_digit = left // (order - ONE), left % (order - ONE)
+    digit = opposite_digit(kept * high + others * above, tail, top, order, digits)
+    inside = (ONE - longer) * rank + longer * (first + (ONE + high * order + digit) * width + low)
+    outside = first + longer * (ONE + above * order + any_digit + U64(any_digit >= digit)) * width + low
+    return kept * inside + others * outside
 
 
 @Kernel
@@ -85,9 +79,8 @@ def draw_points(
             top += more * (top * order - top)
         width = rest // top
         kept = U64(words[i] < keep)
-        inside = point_inside(kept * words[i] // own, tail, top, width, order, digits)
-        outside = point_outside((ONE - kept) * (words[i] - keep) // other, tail, top, width, order, digits)
-        out[i] = kept * inside + (ONE - kept) * outside
+        rank = kept * words[i] // own + (ONE - kept) * (words[i] - keep) // other
+        out[i] = point_of(kept, rank, tail, top, width, order, digits)
 
 
 @dataclass(frozen=True, eq=False)

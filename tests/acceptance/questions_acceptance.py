@@ -1,6 +1,7 @@
 """The numbers that several questions must reach, at full size: ``make acceptance``. Random ones have fixed seeds.
 
-``tests/oracles/test_sampled.py`` and ``tests/estimation/test_question_planner.py`` have the same checks, reduced.
+``tests/oracles/test_sampled.py``, ``tests/oracles/test_sampled_errors.py`` and
+``tests/estimation/test_question_planner.py`` have the same checks, reduced.
 """
 
 from collections import Counter
@@ -10,20 +11,7 @@ import pytest
 
 import fldp
 from fldp.estimation.question_planner import plan_questions
-
-
-def latent(n, questions, answers, seed):
-    """People in three classes, each with its own shares, from Dirichlet(1/2): every pair goes together a little."""
-    rng = np.random.default_rng(seed)
-    kind, shares = rng.integers(0, 3, n), rng.dirichlet(np.full(answers, 0.5), (3, questions))
-    cumulated = np.cumsum(shares, axis=2)[kind][:, :, :-1]
-    return (rng.random((n, questions))[:, :, None] > cumulated).sum(axis=2)
-
-
-def table(rows, a, b, answers):
-    table = np.zeros((answers, answers))
-    np.add.at(table, (rows[:, a], rows[:, b]), 1 / len(rows))
-    return table
+from support.latent_records import latent, square_error
 
 
 def test_pair_cells_of_ten_questions_and_their_repair():
@@ -34,10 +22,8 @@ def test_pair_cells_of_ten_questions_and_their_repair():
         rows = latent(n, 10, 4, seed)
         tables = oracle.estimate(oracle.privatize(rows, rng=seed))
         fixed = fldp.postprocess(tables, "consistent")
-        for a, b in tables.crosses:
-            truth = table(rows, a, b, 4)
-            errors.append(((tables.shares((a, b)) - truth) ** 2).mean() * n)
-            repaired.append(((fixed.shares((a, b)) - truth) ** 2).mean() * n)
+        errors.append(square_error(tables, rows, 4))
+        repaired.append(square_error(fixed, rows, 4))
     assert abs(np.mean(errors) - 94) < 8
     assert np.mean(repaired) <= 0.70 * np.mean(errors)
 

@@ -22,6 +22,7 @@ from fldp.cli.collector_options import (
     notes_on_retries,
 )
 from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
+from fldp.cli.prior import PriorFile, read_prior, refuse_prior
 from fldp.cli.serve import Data, Url
 from fldp.cli.shell import app
 from fldp.errors import ParameterError
@@ -144,6 +145,7 @@ def estimates(
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex or bayes.")] = None,
+    prior: PriorFile = None,
     candidates: Candidates = None,
     method: Annotated[str | None, typer.Option(help="rappor: linear (default), or select for many candidates.")] = None,
     since: Since = None,
@@ -172,6 +174,7 @@ def estimates(
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
         published = client.survey(name, version=full_version(client, name, version))
+        options |= {"prior": _expected(prior, published.survey, post, options.get("candidates"))}
         if form == "text" and published.survey.search is not None:
             _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
         elif form == "text" and published.survey.questions:
@@ -189,6 +192,24 @@ def estimates(
                 client.save_estimates(
                     published.survey, output or "-", format=form, top=top, progress=advance, **options
                 )
+
+
+def _expected(
+    prior: str | None, survey: "Survey", post: str | None, candidates: "tuple[str, ...] | None"
+) -> list[float] | None:
+    """Return what was expected of every value, or candidate, by a file; None without one."""
+    if prior is None:
+        return None
+    from fldp.cli.subject import Subject
+
+    if survey.questions or survey.number or survey.search:
+        refuse_prior(prior)
+    if post != "bayes":
+        raise ParameterError("fldp: --prior needs --post bayes")
+    question = Subject(survey.oracle, survey, candidates).question
+    if question.domain_size is None:
+        raise ParameterError("fldp: --prior of strings needs --candidates")
+    return read_prior(prior, question, question.domain_size)
 
 
 def _show(reply: dict[str, Any], published: "Published") -> None:

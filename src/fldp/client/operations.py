@@ -25,7 +25,7 @@ from fldp.client.retry import Line
 from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, checked_key, upload
 from fldp.data.anytime_estimate import watch
 from fldp.data.estimate import Estimate
-from fldp.data.postprocess import postprocess
+from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window
 from fldp.distributed.lake.writing import counts_in, day_name, remove_output, whole_output
@@ -439,16 +439,18 @@ class Operations:
         candidates: Iterable[str] | None = None,
         method: str | None = None,
         anytime: bool = False,
+        prior: Iterable[float] | None = None,
     ) -> dict[str, Json]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
 
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
-        With ``anytime``, intervals hold at every look, as those of the dashboard do.
+        With ``anytime``, intervals hold at every look, as those of the dashboard do. With ``post="bayes"``, ``prior``
+        are public counts or shares that were expected, one for each value or candidate, which are mixed in: biased.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
         asked |= {"anytime": anytime}
-        request = requests.estimating(await self._resolved(survey), "json", candidates, method=method, **asked)
-        return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
+        request = requests.estimating(await self._resolved(survey), "json", candidates, prior, method=method, **asked)
+        return await self._line.ask(replace(request, remembered=request.method == "GET"), replies.estimated)
 
     @ClientOperation
     async def estimate(
@@ -462,6 +464,7 @@ class Operations:
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
         anytime: bool = False,
+        prior: Iterable[float] | None = None,
     ) -> Estimate:
         """Return an ``Estimate`` with labels, of some UTC days or all. Needs a token that may read.
 
@@ -475,13 +478,14 @@ class Operations:
             week.plot().savefig("week.png")
 
         With ``anytime`` its intervals hold at every look, planned as those of the dashboard are; of several questions,
-        ``tables["load"].watched(survey.planned)`` does that.
+        ``tables["load"].watched(survey.planned)`` does that. ``prior`` is that of ``fldp.postprocess``, for
+        ``post="bayes"``.
         """
         asked = await self._specified(survey)
         tally = await self._tally(asked, asked.oracle, since, until)
         options = {"decoder": decoder, "method": method, "candidates": candidates}
         chosen = {name: value for name, value in options.items() if value is not None}
-        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post, anytime=anytime))
+        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post, prior, anytime=anytime))
 
     @ClientOperation
     async def tally(
@@ -510,6 +514,7 @@ class Operations:
         *,
         format: str | None = None,  # noqa: A002
         candidates: Iterable[str] | None = None,
+        prior: Iterable[float] | None = None,
         progress: Progress = ignore,
         **asked: object,
     ) -> int:
@@ -519,7 +524,7 @@ class Operations:
         standard output.
         """
         form = format_of(path, format)
-        request = requests.estimating(await self._resolved(survey), form, candidates, **asked)
+        request = requests.estimating(await self._resolved(survey), form, candidates, prior, **asked)
         return await self._saved(replace(request, most=MAX_ESTIMATES), path, form, progress)
 
     @ClientOperation
@@ -680,10 +685,19 @@ def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
 
 
 def _estimated(
-    survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None, *, anytime: bool
+    survey: Survey,
+    tally: Tally,
+    options: Mapping[str, str | Iterable[str]],
+    post: str | None,
+    prior: Iterable[float] | None,
+    *,
+    anytime: bool,
 ) -> Estimate:
+    expected = None if prior is None else list(prior)
+    if expected is not None and post != BAYES:
+        raise fail("Client", "prior", "left out, unless post is 'bayes'", post)
     estimate = survey.estimate(tally, **options)
-    estimate = estimate if post is None else postprocess(estimate, post)
+    estimate = estimate if post is None else postprocess(estimate, post, prior=expected)
     if anytime and survey.questions:
         raise fail("Client", "anytime", "left out of several questions: tables[...].watched(survey.planned)", anytime)
     return watch(estimate, survey.planned) if anytime else estimate

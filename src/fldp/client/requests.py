@@ -1,5 +1,6 @@
 """Requests: what an operation of the interface takes, made into the request that is sent."""
 
+import math
 from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from fldp.client.retry import KEY, TICKET
 from fldp.data.fingerprints import as_candidates
 from fldp.support.identifiers import SURVEY_NAME, TOKEN_ID, VERSION
 from fldp.support.optional_imports import load
+from fldp.support.validation import fail, is_number
 from fldp.survey.survey import Survey
 
 if TYPE_CHECKING:
@@ -97,17 +99,33 @@ def _encoded(operation: "Operation", fields: Mapping[str, object]) -> bytes:
     return encoded
 
 
-def estimating(survey: Survey | str, form: str, candidates: Iterable[str] | None = None, **asked: Any) -> Request:
+def estimating(
+    survey: Survey | str,
+    form: str,
+    candidates: Iterable[str] | None = None,
+    prior: Iterable[float] | None = None,
+    **asked: Any,
+) -> Request:
     """Return the request for estimates: of all labels, or of candidates where the answers are strings.
+
+    ``prior`` is what was expected of each of them. What is below 0, as unbiased estimates are, counts as 0.
 
     >>> estimating("ab" * 32, "json", ["firefox"], top=3).body
     b'{"candidates":["firefox"]}'
     """
     version = version_of(survey)
-    if candidates is None:
+    if candidates is None and prior is None:
         return asking("estimates", version, format=form, **asked)
-    fields = {"candidates": as_candidates("Client", candidates)}
+    fields: dict[str, object] = {} if candidates is None else {"candidates": list(as_candidates("Client", candidates))}
+    if prior is not None:
+        fields["prior"] = [max(0.0, _finite(number)) for number in prior]
     return asking("estimates_among", version, body=fields, format=form, **asked)
+
+
+def _finite(number: float) -> float:
+    if not is_number(number) or not math.isfinite(number):
+        raise fail("Client", "prior", "finite numbers", number)
+    return float(number)
 
 
 def ticketed(ticket: str | None) -> Mapping[str, str]:

@@ -85,8 +85,9 @@ def _shrunk(estimate: Estimate, source: Estimate, expected: Floats | None) -> Es
         basis = replace(source.basis, remark=TOO_FEW)
         return replace(estimate, counts=repaired_counts, method="norm-sub", original=source, basis=basis)
     shrunk = shrunk if expected is None else shrunk.informed(expected, source.n)
-    basis = replace(source.basis, posterior=shrunk)
+    basis = replace(source.basis, posterior=shrunk, remark=source.basis.remark if expected is None else INFORMED)
     return replace(estimate, counts=shrunk.counts(repaired_counts), method=BAYES, original=source, basis=basis)
 
 
+INFORMED = "Public shares that were expected are mixed in, as far as the reports agree with them."
 TOO_FEW = f"Empirical Bayes needs {MIN_VALUES} values whose noise has one law; norm-sub is better here, and taken."

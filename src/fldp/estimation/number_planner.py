@@ -209,11 +209,11 @@ class NumberPlan(Framed, Displayed):
         """Half the intervals of the dashboard, of the CDF and of the mean: about the people who reported."""
         share, miss = self.users / (PLANNED * MINIMUM), 1 - LEVEL
         points = np.linspace(0.0, 1.0, self.bins) if self.goal == MEAN else (np.arange(self.bins) + 0.5) / self.bins
-        mean = multiplier(share, miss) * math.sqrt((self.mean_variance - points.var()) / self.users)
+        mean = multiplier(share, miss) * math.sqrt(max(0.0, self.mean_variance - points.var()) / self.users)
         if self.goal == MEAN:
             return 0.0, mean
         below = np.arange(1, self.bins) / self.bins
-        noise = self.cdf_variance - float((below * (1 - below)).mean())
+        noise = max(0.0, self.cdf_variance - float((below * (1 - below)).mean()))
         return multiplier(share, miss / (self.bins - 1)) * math.sqrt(noise / self.users), mean
 
     def _columns(self) -> Columns:

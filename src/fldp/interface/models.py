@@ -14,6 +14,7 @@ from fldp.survey.rules import STRINGS
 MAX_ROWS = 2**31
 MAX_TICKETS = 100_000
 MAX_USERS = 2**53
+MAX_PRIOR, MAX_EXPECTED = 2**25, 2.0**53  # entries, and each of them
 
 Version = Annotated[str, Meta(pattern=f"^{VERSION.pattern}$", extra_json_schema={"x-rule": VERSION.rule})]
 SurveyName = Annotated[str, Meta(pattern=f"^{SURVEY_NAME.pattern}$", extra_json_schema={"x-rule": SURVEY_NAME.rule})]
@@ -36,6 +37,14 @@ Top = Annotated[int, Meta(ge=1, le=MAX_ROWS, description="only the largest, and 
 Decoder = Annotated[str, Meta(description="one of the oracle's decoders, where it has several")]
 Label = Annotated[str, Meta(min_length=1, max_length=200)]
 Candidate = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 1024})]  # bytes, checked where counted
+Prior = Annotated[
+    list[Annotated[float, Meta(ge=0, le=MAX_EXPECTED)]],
+    Meta(
+        min_length=1,
+        max_length=MAX_PRIOR,
+        description="with post=bayes: public counts or shares that were expected, one for each value or candidate",
+    ),
+]
 Value = Annotated[str | int, Meta(description="a label, or the number of a value without labels")]
 Labels = Annotated[list[Label], Meta(min_length=2)]
 DomainSize = Annotated[int, Meta(ge=2, description="at most the setting max_values")]
@@ -206,6 +215,13 @@ class Candidates(Body, frozen=True):
     """The strings to count."""
 
     candidates: list[Candidate]
+
+
+class EstimatesBody(Body, frozen=True):
+    """What estimates are asked for that is too long for an address: the strings to count, and what was expected."""
+
+    candidates: list[Candidate] | UnsetType = UNSET
+    prior: Prior | UnsetType = UNSET
 
 
 class TicketOrder(SmallBody, frozen=True):

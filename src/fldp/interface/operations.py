@@ -213,9 +213,10 @@ OPERATIONS = (
         "POST",
         "/v1/versions/{id}/estimates",
         "read",
-        'the same of `{"candidates": [...]}`, where the answers are strings',
+        'the same of `{"candidates": [...]}`, where the answers are strings; with `post=bayes` and `{"prior": [...]}`, '
+        "mixed with what was expected",
         models.EstimatesQuery,
-        body=models.Candidates,
+        body=models.EstimatesBody,
         reply=models.Estimates,
         media=_ESTIMATES,
     ),

@@ -12,7 +12,7 @@ from starlette.responses import Response
 import fldp
 from fldp import wire
 from fldp.collector.http.calls import Call, reply, requested_version
-from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
+from fldp.collector.http.candidates import candidates_body, parse_wanted, require_labels
 from fldp.collector.http.query import FORMATS, days_of, estimated_days, format_of
 from fldp.collector.http.released import require_whole, visible_days
 from fldp.collector.http.streamed import PIECE, FileAnswer
@@ -60,7 +60,7 @@ async def estimates(call: Call[EstimatesQuery, None]) -> Response:
 
 
 async def estimates_among(call: Call[EstimatesQuery, None]) -> Response:
-    """Estimate how many participants hold each of some strings."""
+    """Estimate how many participants hold each of some strings, or each label given what was expected."""
     published = await requested_version(call)
     asked = await _Asked.of(call, published)
     async with candidates_body(call, published) as body:
@@ -190,14 +190,15 @@ SHARED_NOISE = (
 
 def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, body: bytes | None = None) -> _Tagged:
     """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
-    candidates, query = parse_candidates(body, collector.settings.max_values), asked.query
+    query = asked.query
+    candidates, prior = parse_wanted(body, published.survey, query.post, collector.settings.max_values)
     look = _Look.at(collector, published, asked.days, repr(asked))
     checkpoint()
     if published.survey.questions:
         return look.answer(collector, _tables(published, look, asked))
     counts = estimate(published.survey, look.tally, asked.options, candidates)
     checkpoint()
-    counts = postprocess(counts, query.post) if query.post else counts
+    counts = postprocess(counts, query.post, prior=prior) if query.post else counts
     if published.survey.keeps and asked.days[0] != asked.days[1]:
         counts = replace(counts, basis=replace(counts.basis, remark=SHARED_NOISE))
     elif query.anytime:

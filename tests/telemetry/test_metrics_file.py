@@ -112,12 +112,12 @@ def test_warnings(old, new, said):
 
 def test_an_epsilon_above_1_is_a_warning_beside_the_mistake_that_it_is_for_twelve_months():
     number = GOOD.replace('"choice"\nvalues = ["light", "dark", "system"]', '"number"\nedges = [1, 2, 3]')
-    errors, warnings = found(number.replace("epsilon = 1.0", "epsilon = 1.5"))
+    errors, warnings = linted(number.replace("epsilon = 1.0", "epsilon = 1.5"))
     assert errors == [
         "line 5: 12 reports of epsilon 1.5 do not fit the default limit of a year, 12: set epsilon to 1 or less"
     ]
     assert warnings == ["line 5: epsilon is above 1: one report gives much away"]
-    assert found(number) == ([], [])
+    assert linted(number) == ([], [])
 
 
 def test_first_reports_of_many_attributes_are_a_warning():

@@ -99,7 +99,7 @@ def tally(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Reports: files, - for standard input, or of Parquet also folders, patterns and addresses."
+            help="Reports: files, - for standard input, or of Parquet also folders, patterns and addresses; or tallies."
         ),
     ],
     output: Output = "-",

@@ -54,7 +54,9 @@ Candidates = Annotated[
 
 
 def adds_options(
-    name: str, options: Mapping[str, tuple[object, object]], build: Callable[[dict[str, Any], dict[str, Any]], object]
+    name: str,
+    options: Mapping[str, tuple[object, object]],
+    build: Callable[[dict[str, object], dict[str, object]], object],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options, each with its type and default; it gets what ``build`` makes of them as ``name``.
 
@@ -93,7 +95,7 @@ def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> "Subject | No
 
     if chosen["survey"] is not None or chosen["oracle"] is not None:
         chosen |= {name: shared[name] for name in ("epsilon", "domain") if name in shared}
-    return subject_of(**chosen, **own_parameters.get())
+    return subject_of(**{**chosen, **own_parameters.get()})
 
 
 takes_oracle = adds_options("subject", COMMON_OPTIONS, _subject_of)

@@ -83,7 +83,7 @@ def _access(access: str) -> Schema:
 
 def _parameters(operation: Operation) -> list[Schema]:
     fields = msgspec.structs.fields(operation.query) if operation.query else ()
-    headers = operation.headers | ({"If-None-Match": str | None} if operation.tagged else {})
+    headers = {**operation.headers, **({"If-None-Match": str | None} if operation.tagged else {})}
     return [
         *(_parameter(name, "path", kind) for name, kind in operation.parameters.items()),
         *(_parameter(each.encode_name, "query", each.type | None) for each in fields),

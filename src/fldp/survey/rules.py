@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NotRequired, TypedDict, TypeGuard
 
 from fldp.data.scale import Scale
 from fldp.data.values import numbered
@@ -27,7 +27,26 @@ from fldp.survey.search_table import check_search
 
 STRINGS = "strings"
 DIFFERING = ("sensitive", "budgets", "distance")
-COLLECT_DEFAULTS: dict[str, Any] = {
+
+
+class CollectRules(TypedDict):
+    """The rules of collecting, as a survey's version names them."""
+
+    submit: str
+    origins: list[str]
+    opens: str | None
+    closes: str | None
+    retention: str
+    minimum: int
+    repeat: NotRequired[str]
+    derive: NotRequired[bool]
+    oblivious: NotRequired[bool]
+    release: NotRequired[int]
+    issuer_key: NotRequired[str]
+    issuer: NotRequired[str]
+
+
+COLLECT_DEFAULTS: CollectRules = {
     "submit": "open",
     "origins": [],
     "opens": None,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ _CSV_ENDINGS = (".csv", ".tsv")
 _SEPARATORS = ",;\t"
 _BREAK = re.compile(r"\r\n|\r|\n")
 Cells = list[str | None]
+T = TypeVar("T")
 
 
 class PlacedCells(Cells):
@@ -156,7 +157,7 @@ def _lines(path: str, text: TextIO) -> Iterator[Cells]:
         before += len(chunk)
 
 
-def guard(path: str, action: Callable[[], Any]) -> Any:
+def guard(path: str, action: Callable[[], T]) -> T:
     """Read, with an error that names the file where it is not what it should be."""
     try:
         return action()

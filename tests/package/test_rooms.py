@@ -246,6 +246,18 @@ def test_a_type_that_is_missing_is_found():
     assert list(map(is_untyped, signatures(ast.parse(code).body))) == [True]
 
 
+VAGUE = "(found|made|given)"
+VAGUELY = re.compile(rf"\b{VAGUE}(, \w+)? = |\bas {VAGUE}:|\b(const|let) {VAGUE}\b|^ *for {VAGUE} in ", re.M)
+
+
+def test_a_variable_says_what_it_holds():
+    folders = [SOURCE, *(ROOT / name for name in ("tests", "bench", "tools", "js/src", "js/test"))]
+    paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".ts", ".js")]
+    own = [path for path in paths if "vendor" not in path.parts and path.parent.name != "static"]
+    assert [path for path in own if VAGUELY.search(path.read_text())] == []
+    assert VAGUELY.search("for " + "found in f():")
+
+
 def test_tests_share_by_way_of_support():
     for path in (ROOT / "tests").rglob("*.py"):
         assert not re.search(r"^\s*(from|import) test_", path.read_text(), re.M), path

@@ -190,6 +190,7 @@ BORDERS = {  # where types end, and why
     "collector/storage/postgres/pulse.py": "keywords of psycopg",
     "collector/storage/postgres/schema.py": "likewise",
     "presentation/figure_style.py": "keywords of Matplotlib",
+    "collector/service/planning.py": "the fields of a plan, which the planners check",
     "data/formats.py": "the outcome of a report: each oracle has a type of its own",
     "distributed/engines/registry.py": "frames of other libraries",
     "experiments/runner/table.py": "columns of any type",

@@ -28,10 +28,11 @@ Anytime = Annotated[
 Column = Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")]
 
 
-def one_format(as_json: bool, as_csv: bool) -> None:
-    """Refuse two formats at once."""
+def one_format(as_json: bool, as_csv: bool) -> str:
+    """Return the format that was asked for: json, csv or text; refuse two at once."""
     if as_json and as_csv:
         raise ParameterError("fldp: give --json or --csv, not both")
+    return "json" if as_json else "csv" if as_csv else "text"
 
 
 def check_plot(path: Path | None) -> None:

@@ -360,9 +360,9 @@ class Estimate(FramedAtLevel, Displayed):
         if reach <= MAX_REACH:
             return None
         are, tell = ("1 report is", "it tells") if self.n == 1 else (f"{self.n:,} reports are", "they tell")
-        told = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
+        knowledge = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
         needed = f"about {_rounded_up(self.reports_needed()):,} would give ±{100 * GOOD_REACH:.0f} points"
-        return f"{are} too few: at {self._budget} {told}; {needed}."
+        return f"{are} too few: at {self._budget} {knowledge}; {needed}."
 
     @property
     def _budget(self) -> str:

@@ -39,7 +39,7 @@ class _Running:
 
 
 def setup(
-    metrics: "str | os.PathLike[str] | Mapping[str, Any]", *, notice: Callable[[str], object] | None = None
+    metrics: "str | os.PathLike[str] | Mapping[str, object]", *, notice: Callable[[str], object] | None = None
 ) -> None:
     """Begin telemetry as a ``metrics.toml`` declares it, if the person's mode allows; no network, no waiting.
 

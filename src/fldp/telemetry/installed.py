@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fldp.errors import FldpError, ParameterError
+from fldp.support.canonical_json import Json
 from fldp.telemetry import periods, sending
 from fldp.telemetry.agent import DECLARED, Places
 from fldp.telemetry.metrics import AppMetrics, parse_metrics
@@ -37,7 +38,7 @@ class Installed(NamedTuple):
         """Its mode now, in this environment."""
         return mode_of(self.app, self.metrics.default)
 
-    def view(self, now: datetime | None = None) -> dict[str, Any]:
+    def view(self, now: datetime | None = None) -> dict[str, Json]:
         """Return everything that the person may want to see, as data."""
         return view_data(self.metrics, self.mode, self.places, now or periods.system())
 
@@ -83,7 +84,7 @@ class Installed(NamedTuple):
             return f"not sent: {type(error).__name__}"
 
 
-def _files(places: Places) -> dict[str, Any]:
+def _files(places: Places) -> dict[str, object]:
     def changed(path: str) -> str | None:
         return (
             periods.text(datetime.fromtimestamp(os.path.getmtime(path)).astimezone()) if os.path.exists(path) else None

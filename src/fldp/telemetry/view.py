@@ -79,7 +79,7 @@ def given_away(metrics: AppMetrics, metric: AppMetric) -> GivenAway:
     return GivenAway(metrics.epsilon / 2, metrics.epsilon, (1 - 2 * p * (1 - p)) / 2, len(metric.labels))
 
 
-def view_data(metrics: AppMetrics, mode: Mode, places: "Places", now: datetime) -> dict[str, Any]:
+def view_data(metrics: AppMetrics, mode: Mode, places: "Places", now: datetime) -> dict[str, Json]:
     """Return everything as data for JSON."""
     current = periods.period_of(now, metrics.period)
     stored = _stored(metrics, places, current)

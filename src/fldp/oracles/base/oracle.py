@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,8 +28,8 @@ from fldp.support.validation import Constraint, one_of
 
 _ONE_BY_ONE = 1 << 17  # words of reports that are drawn one by one before Numba is loaded
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
-Law = dict[Any, Fraction]
-Examples = Sequence[Sequence[Any] | Mapping[str, Any]]
+Outcome = Any  # the rest of it, a key of the law
+Law = dict[Outcome, Fraction]
 
 
 class Mechanism(Protocol):
@@ -187,7 +187,7 @@ class Oracle(ABC):
 
     if not TYPE_CHECKING:  # otherwise every attribute would exist
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             return moved(self, name)
 
     def __post_init__(self) -> None:

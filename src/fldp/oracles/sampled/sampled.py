@@ -1,6 +1,6 @@
 """Sampled: public chance chooses a view of the person's record, and the report is about that view."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -110,7 +110,7 @@ class Sampled(RecordOracle):
         {"epsilon": 2.0, "answers": (16, 3), "views": ((0,), ("cells", 0, 4), ("wave", 0, 3), (1,), (0, 1))},
     )
     name = "sampled"
-    params: ClassVar[Any] = {
+    params: ClassVar[Mapping[str, Constraint]] = {
         "epsilon": positive,
         "answers": Described(as_answers, "how many answers each question has, such as 4,4,2", read=whole_numbers),
         "views": Described(_views, "1 (single questions), 2 (all pairs), or a list", read=int),

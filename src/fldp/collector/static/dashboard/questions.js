@@ -170,18 +170,18 @@ const ONE_LOOK =
 /**
  * Make the line of a question in the list: what it asks, and its result in one sentence.
  *
- * @param {TableEstimates["questions"][number]} found
+ * @param {TableEstimates["questions"][number]} estimates
  * @param {string} question
  * @param {number} n
  * @param {number} level
  * @param {{ heading: HTMLElement }} part
  */
-function overviewLine(found, question, n, level, { heading }) {
+function overviewLine(estimates, question, n, level, { heading }) {
   const go = () => {
     heading.scrollIntoView({ block: "start" });
     heading.focus({ preventScroll: true });
   };
   const link = element("button", { type: "button", class: "quiet link", click: go }, question);
-  const text = found.note ? `Not shown: ${found.note}.` : headlineText({ ...found, n, level })[0];
+  const text = estimates.note ? `Not shown: ${estimates.note}.` : headlineText({ ...estimates, n, level })[0];
   return element("tr", {}, element("th", { scope: "row" }, link), element("td", {}, text));
 }

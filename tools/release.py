@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CYCLONEDX = "cyclonedx-bom==7.5.0"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+NODES = ("20", "24")  # the oldest and the newest; npm has the programs themselves as packages
 SMOKE = """
 import fldp
 oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -131,7 +132,7 @@ def try_python(package: Path, scratch: Path) -> None:
             sys.exit(f"{package.name}: a bare installation brings Numba")
         run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", f"{package}[kernels]")
         said += run(place / "bin/python", "-c", SMOKE_KERNELS, cwd=scratch)
-        print(f"{package.name} on Python {name}: {' '.join(said.split())}")
+        print(f"{package.name} on Python {name}: {' '.join(said.split())}", flush=True)
 
 
 def try_source(package: Path, scratch: Path) -> None:
@@ -148,14 +149,18 @@ def try_source(package: Path, scratch: Path) -> None:
 
 
 def try_javascript(package: Path, scratch: Path) -> None:
-    """Install the npm package where nothing else is, and draw an answer."""
+    """Install the npm package where nothing else is, and draw an answer, on each Node."""
     place = scratch / "node"
     place.mkdir()
     (place / "package.json").write_text('{"type": "module", "private": true}')
     run("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", package, cwd=place)
     (place / "smoke.js").write_text(SMOKE_JS)
-    said = run("node", "smoke.js", cwd=place)
-    print(f"{package.name} on Node {run('node', '--version').strip()}: {' '.join(said.split())}")
+    for name in NODES:
+        node = ("npx", "--yes", "--silent", f"node@{name}")
+        said = run(*node, "smoke.js", cwd=place)
+        print(
+            f"{package.name} on Node {run(*node, '--version', cwd=place).strip()}: {' '.join(said.split())}", flush=True
+        )
 
 
 def main() -> None:

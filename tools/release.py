@@ -54,14 +54,9 @@ def run(*command: str | Path, cwd: Path = ROOT, **env: str) -> str:
     return ended.stdout
 
 
-def last_commit() -> str:
-    """Return when the last commit was made: the one time that goes into the files."""
-    return run("git", "log", "-1", "--format=%ct").strip()
-
-
 def build(source: Path, target: Path) -> list[Path]:
-    """Build all packages from a copy of the repository."""
-    when = {"SOURCE_DATE_EPOCH": last_commit()}
+    """Build all packages from a copy of the repository; the time of its commit is the one that goes into the files."""
+    when = {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct", cwd=source).strip()}
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", target, source, **when)
     js = source / "js"
     run("npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", cwd=js)
@@ -69,9 +64,10 @@ def build(source: Path, target: Path) -> list[Path]:
     return sorted(target.iterdir())
 
 
-def copied(folder: Path) -> Path:
-    """Copy what is committed."""
-    run("git", "clone", "--quiet", "--no-hardlinks", ROOT, folder)
+def copied(folder: Path, commit: str) -> Path:
+    """Copy the repository as of a commit."""
+    run("git", "clone", "--quiet", "--no-hardlinks", "--no-checkout", ROOT, folder)
+    run("git", "checkout", "--quiet", "--detach", commit, cwd=folder)
     return folder
 
 
@@ -81,8 +77,11 @@ def digest(file: Path) -> str:
 
 
 def built_twice(scratch: Path) -> list[Path]:
-    """Build in two places; the bytes must be the same."""
-    first, second = (build(copied(scratch / name), scratch / f"{name}-dist") for name in ("one", "another-place"))
+    """Build the last commit in two places; the bytes must be the same."""
+    commit = run("git", "rev-parse", "HEAD").strip()
+    first, second = (
+        build(copied(scratch / name, commit), scratch / f"{name}-dist") for name in ("one", "another-place")
+    )
     for one, other in zip(first, second, strict=True):
         if digest(one) != digest(other):
             sys.exit(f"{one.name} is not reproducible: two builds of one commit differ")

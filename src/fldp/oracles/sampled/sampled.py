@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
@@ -230,7 +231,7 @@ class Sampled(RecordOracle):
         inside = (public[1], outcome) if self.hides_nothing_public else outcome
         return self.tagged.report(public[0], *inside)
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> "Tables":  # type: ignore[override]
+    def estimate(self, tally: Tally | Reports, **options: Option) -> "Tables":  # type: ignore[override]
         """Estimate the table of every question, and of every set of questions that some view has.
 
         >>> oracle = Sampled(epsilon=2.0, answers=[2, 3], views=2)

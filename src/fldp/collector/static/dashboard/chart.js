@@ -69,7 +69,7 @@ function caption(svg, width, height, text) {
  */
 
 /**
- * Return the bar of an estimate from so many reports.
+ * Return the bar of an estimate, with the number of reports behind it.
  *
  * @param {number} n
  * @returns {(row: EstimateRow) => Bar}

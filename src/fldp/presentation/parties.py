@@ -20,6 +20,10 @@ _RELAYED: Rows = (
     ("relay and collector together", "yes", "yes", "yes"),
 )
 _SAME = "What the report says of your answer is the same for everybody who reads it."
+_KEYS = (
+    "The relay also hands out the collector's public key. A relay that handed out another one could read reports; "
+    "everybody can compare the two."
+)
 _ALONE = (
     "A relay hides you among those who send in the same while. Who is the only one within an hour can be known by "
     "the time."
@@ -48,7 +52,8 @@ def beside(survey: Survey) -> tuple[str, ...]:
     """Return what the table does not show."""
     passes = () if survey.pass_terms is None else (_BLIND, _TIME if survey.needs_relay else _ADDRESS)
     if survey.needs_relay:
-        return (*passes, "If those who run relay and collector work together, they know all of this.", _ALONE, _SAME)
+        together = "If those who run relay and collector work together, they know all of this."
+        return (*passes, together, _KEYS, _ALONE, _SAME)
     return (*passes, "A client that sends through a relay hides your address from the collector.", _SAME)
 
 

@@ -22,6 +22,7 @@ KINDS = {  # how the values of a period become one: the first is the default
     "duration": ("median", "last", "max", "sum"),
 }
 NUMBERS = ("number", "duration")
+_APP = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 PERIODS = ("month", "week")
 MODES = ("on", "local", "off")
 DURATION_EDGES = tuple(100.0 * 2**step for step in range(8))  # milliseconds
@@ -111,9 +112,11 @@ class AppMetrics(NamedTuple):
 
 def metrics_of(fields: Mapping[str, Any], source: str = "") -> AppMetrics:
     """Return the metrics of a table of keys, as TOML or JSON has them."""
-    tables = fields.get("metric", {})
+    tables, app = fields.get("metric", {}), str(fields["app"])
+    if not app or set(app) - _APP:
+        raise ValueError("app must consist of a-z, 0-9, - and _, since it names files")
     return AppMetrics(
-        str(fields["app"]),
+        app,
         str(fields["collector"]),
         str(fields.get("relay", "")),
         str(fields.get("period", PERIODS[0])),

@@ -200,6 +200,7 @@ export const de = {
       ],
       notes: [
         "Auch diese Seite kam vom Vermittler. Wenn die Betreiber von Vermittler und Server zusammenarbeiten, wissen sie all das.",
+        "Von ihm kam auch der öffentliche Schlüssel des Servers. Ein Vermittler, der einen anderen ausgibt, könnte Berichte lesen; jeder kann beide vergleichen.",
         "Der Vermittler verbirgt Sie unter denen, die in derselben Zeit senden. Wer in einer Stunde der Einzige ist, kann an der Zeit erkannt werden.",
         "Was der Bericht über Ihre Antwort sagt, ist für alle gleich, die ihn lesen.",
       ],

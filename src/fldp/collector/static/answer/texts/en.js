@@ -205,6 +205,7 @@ export const en = {
       ],
       notes: [
         "This page, too, came from the relay. If its operator and the collector’s work together, they know all of this.",
+        "It also handed out the collector’s public key. A relay that handed out another one could read reports; everybody can compare the two.",
         "The relay hides you among those who send in the same while. Who is the only one within an hour can be known by the time.",
         "What the report says of your answer is the same for everybody who reads it.",
       ],

@@ -45,6 +45,9 @@ class Mechanism(Protocol):
     def count(self, data: Array, state: NDArray[np.int64]) -> None: ...
 
 
+Sampler = Callable[[Values, Stream, Array], None]
+
+
 class Options(Protocol):
     """What all estimators have: the options of ``estimate``, each with its constraint."""
 
@@ -253,12 +256,24 @@ class Oracle(ABC):
         if rng is None and type(values) is int and self._response and 0 <= values < self._response.size:
             return self._answered(self._response.draw(values))
         checked = self._as_values(values)
-        if rng is None and self._response and self._is_few(len(checked)):
+        sampler = self._sampler if rng is None and self._is_ours and len(checked) > 1 else None
+        if rng is None and self._response and not sampler and self._is_few(len(checked)):
             return self._answered(*map(self._response.draw, self._unchanged(checked).tolist()))
         data = self.report_format.empty(len(checked))
+        if sampler:
+            sampler(self._unchanged(checked), Stream(), data)
+            return Reports.trusted(self, data)
         for part, words in Stream.of(rng).chunks(len(checked), self.words):
             self.perturb(self._unchanged(checked[part]), words, data[part])
         return Reports.trusted(self, data)
+
+    @property
+    def _sampler(self) -> Sampler | None:
+        """What draws reports of many values by the law of ``perturb`` from fewer words, where nobody gives the words.
+
+        Like ``perturb`` it has values, a stream of words, and the reports to overwrite.
+        """
+        return None
 
     def _unchanged(self, checked: Values) -> Values:
         """Return a copy of values: nobody else can change it between the check and the use."""
@@ -273,12 +288,13 @@ class Oracle(ABC):
 
     @cached_property
     def _response(self) -> Response | None:
-        """How one value alone becomes a report; None where ``perturb`` alone says it.
+        """How one value alone becomes a report; None where ``perturb`` alone says it."""
+        return response(self.name, self.parameters) if self._is_ours and self.name in response_names() else None
 
-        A class that derives from one of ours may perturb otherwise, so it has to have been written here, with its name.
-        """
-        ours = type(self).__module__.startswith("fldp.oracles.") and "name" in vars(type(self))
-        return response(self.name, self.parameters) if ours and self.name in response_names() else None
+    @property
+    def _is_ours(self) -> bool:
+        """Whether the class was written here, with its name: one that derives from it may perturb otherwise."""
+        return type(self).__module__.startswith("fldp.oracles.") and "name" in vars(type(self))
 
     def _answered(self, *reports: Report) -> Reports:
         """Return reports that were drawn one by one as an array; packed bits are one already."""

@@ -217,7 +217,7 @@ def test_surveys_that_do_not_protect_all_answers_alike(visitor, plain):
         if name == "sensitive":
             page.get_by_role("button", name="See my report").click()
             assert page.locator("input:invalid").count() == 1  # nothing is drawn before it was allowed
-            page.get_by_label("I allow that my report may name my answer").check()
+            page.get_by_label("I accept that my report may name my answer").check()
         choose(page, "firefox")
         seen = wire.decode(bytes.fromhex(report(page)), survey.oracle, survey.version)
         text = page.locator("main").inner_text()

@@ -182,13 +182,13 @@ def test_the_form_takes_the_key_of_an_issuer_apart_once(browser, collector):
             new_survey(page, collector.url, name, Who_may_answer="pass")
             page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
             assert page.get_by_label("Key of that issuer").is_hidden()
-            page.get_by_label("Who gives passes for tickets").fill(apart["issuer"])
+            page.get_by_label("Who issues passes").fill(apart["issuer"])
             page.get_by_label("Key of that issuer").fill(apart["issuer_key"])
             version = page.get_by_text("Version that would be published").locator("code")
             version.wait_for()
             page.get_by_role("button", name="Publish this survey").click()
             if name == "first":
-                page.get_by_text(f"Personal links are made by who issues passes, {apart['issuer']}.").wait_for()
+                page.get_by_text(f"Personal links come from whoever issues the passes, {apart['issuer']}.").wait_for()
         page.get_by_text("signs for another version").wait_for()
         visitor.forgive("status of 422")
 

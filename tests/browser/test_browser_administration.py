@@ -186,7 +186,7 @@ def test_personal_links_are_made_and_saved(visitor, server):
     page.get_by_label("How many people to invite").fill("3")
     accessible(page)
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Create links and save them").click()
+        page.get_by_role("button", name="Create and save links").click()
     page.get_by_text("3 links were made and saved.").wait_for()
     head, *links = Path(saved.value.path()).read_text().splitlines()
     assert (saved.value.suggested_filename, head, len(set(links))) == ("invited-links.csv", "link", 3)

@@ -240,14 +240,14 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
     for choice, days in (("Last 7 days", 6), ("Last 30 days", 29)):
         with page.expect_request(re.compile("estimates")) as asked:
-            page.get_by_label("Period").select_option(choice)
+            page.get_by_label("Period", exact=True).select_option(choice)
         query = parse_qs(urlsplit(asked.value.url).query)
         first, last = (date.fromisoformat(query[name][0]) for name in ("from", "to"))
         assert (last - first).days == days
         page.get_by_text("reports in these days").wait_for()
         page.get_by_text("not for days that were chosen after looking").wait_for()
     assert not page.get_by_label("From day (UTC)").is_visible()
-    page.get_by_label("Period").select_option("From … to …")
+    page.get_by_label("Period", exact=True).select_option("From … to …")
     page.get_by_label("From day (UTC)").fill("2020-01-02")
     page.get_by_text("reports in these days").wait_for()
     page.get_by_label("To day (UTC)").fill("2020-01-01")

@@ -157,7 +157,7 @@ def test_from_the_form_to_an_answer_that_nobody_can_trace(browser, collector):
         page.get_by_label("Address of the relay").fill(f"{pages}/")
         page.get_by_label("How many people to invite").fill("2")
         with page.expect_download() as saved:
-            page.get_by_role("button", name="Create links and save them").click()
+            page.get_by_role("button", name="Create and save links").click()
         accessible(page)
         heading, link, _ = Path(saved.value.path()).read_text().split()
         assert heading == "link"

@@ -73,7 +73,7 @@ function qrPart(link, name) {
 function ticketPart({ name, version }, link) {
   const input = element("input", { id: "tickets", type: "number", min: 1, max: MAX_TICKETS, step: 1, value: 100 });
   input.required = true;
-  const button = element("button", { type: "submit" }, "Create links and save them");
+  const button = element("button", { type: "submit" }, "Create and save links");
   const said = element("div", { "aria-live": "polite" });
   const form = element("form", { class: "stack" }, field("How many people to invite", input), button, said);
   const make = async () => {

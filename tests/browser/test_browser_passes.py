@@ -208,5 +208,5 @@ def test_the_form_offers_passes_where_a_person_answers_one_version_once(browser,
         submit.select_option("pass")
         page.get_by_label("What people answer").select_option("search")
         assert submit.evaluate(offered) is False
-        page.get_by_text("In a search, and where people answer again and again, there are no passes.").wait_for()
+        page.get_by_text("Searches and surveys that repeat take no passes.").wait_for()
         accessible(page)

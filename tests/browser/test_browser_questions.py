@@ -260,7 +260,7 @@ def test_one_question_is_compared_between_two_windows(browser, server):
         page.get_by_label("Question to compare").select_option("os")
         for which, day in (("First", "2026-10-01"), ("Second", "2026-10-02")):
             for end in ("from", "to"):
-                page.get_by_label(f"{which} window, {end}").fill(day)
+                page.get_by_label(f"{which} period, {end}").fill(day)
         page.get_by_role("button", name="Compare").click()
         page.get_by_text("2 of 4 values changed significantly").wait_for()
         page.get_by_text("reports about this question in the first period").wait_for()

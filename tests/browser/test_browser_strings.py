@@ -53,7 +53,7 @@ def test_a_text_is_answered(browser, server, look):
         accessible(page)
         seen = wire.decode(bytes.fromhex(page.locator(".bytes").text_content()), survey.oracle, survey.version)
         likely = analysis(survey.oracle).likelihoods_among(np.arange(1000), seen.data)[0]
-        text = f"with it at best {100 * likely.max() / likely.sum():.3g} %."
+        text = f"With it, in at most {100 * likely.max() / likely.sum():.3g} %."
         assert text in page.locator("main").inner_text()
         page.get_by_role("button", name="Send this report").click()
         page.get_by_text("You have answered this survey").wait_for()

@@ -340,7 +340,7 @@ def test_a_dollar_is_no_formula(tmp_path, plain_card, text):
         save_bars(estimate, tmp_path / "bars.svg", title=text)
     assert f">{text}</text>" in (tmp_path / "card.svg").read_text()
     bars = (tmp_path / "bars.svg").read_text()
-    shown = text if len(text) <= 14 else text[:13] + "…"
+    shown = text if len(text) <= 40 else text[:39] + "…"
     assert f">{text}</text>" in bars
     assert f">{shown}</text>" in bars
 

@@ -25,8 +25,8 @@ _KEYS = (
     "everybody can compare the two."
 )
 _ALONE = (
-    "A relay hides you among those who send in the same while. Who is the only one within an hour can be known by "
-    "the time."
+    "A relay hides you among those who send at about the same time. If you are the only one within an hour, the time "
+    "gives you away."
 )
 
 
@@ -35,7 +35,7 @@ _BLIND = (
     "Your ticket is exchanged for a pass that its issuer signs without seeing it. When the report comes with the pass, "
     "nobody can tell which ticket it was."
 )
-_TIME = "The time can still tell: who answers just after a ticket was exchanged may be its holder."
+_TIME = "The time can still tell: whoever answers just after a ticket was exchanged may be its holder."
 _ADDRESS = (
     "Your address and the time can still tell: the collector sees who exchanges a ticket, and who sends a report just "
     "after."

@@ -66,7 +66,7 @@ export async function tokensView() {
     ),
   );
   const table = element("table", { class: "tokens" }, element("thead", {}, element("tr", {}, cells)), body);
-  const box = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Tokens" }, table);
+  const box = element("div", { class: "scroll sheet", tabindex: "0", role: "region", "aria-label": "Tokens" }, table);
   const form = await orderForm((order) => post("v1/tokens", order).then(show).catch(complain));
   return { heading: "Tokens", content: [said, panel("New token", form), box], refresh };
 }

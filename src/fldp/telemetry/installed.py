@@ -84,7 +84,7 @@ class Installed(NamedTuple):
             return f"not sent: {type(error).__name__}"
 
 
-def _files(places: Places) -> dict[str, object]:
+def _files(places: Places) -> dict[str, Any]:
     def changed(path: str) -> str | None:
         return (
             periods.text(datetime.fromtimestamp(os.path.getmtime(path)).astimezone()) if os.path.exists(path) else None

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
@@ -14,7 +15,6 @@ from fldp.collector.storage.protocol import (
     Admitted,
     Fold,
     KnownKey,
-    Row,
     Segment,
     Submission,
     SubmissionResult,
@@ -34,7 +34,7 @@ class LockedError(Exception):
 _PROBE_BYTES = 1 << 14
 
 
-def rows(connection: Connection, query: str, values: Sequence[object]) -> list[Row]:
+def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Return all rows of a query."""
     with connection.cursor(binary=True) as cursor:
         return cursor.execute(query, values).fetchall()
@@ -215,7 +215,7 @@ def _gain(connection: Connection, step: Fold) -> None:
     )
 
 
-def fill(connection: Connection, table: str, data: Iterator[Row]) -> None:
+def fill(connection: Connection, table: str, data: Iterator[tuple[Any, ...]]) -> None:
     """Copy rows into a table, as bytes of the types that its columns have."""
     columns = COLUMNS[table]
     with connection.cursor() as cursor:

@@ -276,7 +276,7 @@ def described_answers(server, chosen, prepare):
             if len(statuses) % 2:
                 prepare(case)
             case.headers = {**(case.headers or {}), "Authorization": f"Bearer {server.token}"}
-            statuses.append(case.call_and_validate(checks=checks).status_code)
+            statuses.append(case.call_and_validate(checks=checks, timeout=60).status_code)
 
         sent()
     return statuses

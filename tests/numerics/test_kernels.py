@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import fldp
 from fldp.numerics import kernels
 from fldp.numerics.kernels import U64
+from fldp.numerics import walsh_hadamard as module
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
 from fldp.oracles.flexible.fhr import draw_pairs
@@ -60,6 +61,25 @@ def test_transform_is_exact(bits):
         assert transformed[row] == signs @ vector
     assert np.array_equal(walsh_hadamard(transformed), size * vector)
     assert np.array_equal(walsh_hadamard(vector, load_numba=False), transformed)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_transform_in_threads_is_the_same_to_the_last_bit(threads, kind):
+    vector = (np.random.default_rng(threads).standard_normal(1 << 15) * 1e9).astype(kind)
+    expected = walsh_hadamard(vector)
+    module._transform_in_threads(vector, threads)
+    assert np.array_equal(vector, expected)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_long_vectors_are_transformed_in_threads_where_there_are_cores(monkeypatch, cores):
+    asked, vector = [], np.arange(module.MIN_THREADED)
+    monkeypatch.setattr(module, "_processors", lambda: cores)
+    monkeypatch.setattr(module, "_transform_in_threads", lambda vector, threads: asked.append((len(vector), threads)))
+    walsh_hadamard(vector)
+    walsh_hadamard(vector[: len(vector) // 2])
+    assert asked == [(len(vector), 2)] * (cores > 1)
 
 
 @pytest.mark.parametrize("load_numba", [True, False])

@@ -112,7 +112,7 @@ def test_the_first_sentence_is_no_surer_than_the_estimates(visitor, server):
     assert "± is half of a 95 % interval." in clear[1]
     close = said(row("bus", 0.4, 0.0021), row("cycle", 0.402, 0.0021))
     assert close[0] == "40.2 % ± 0.2 answered “cycle”"
-    assert "“bus” (40.0 % ± 0.2) is too close to tell" in close[1]
+    assert "“bus” (40.0 % ± 0.2) is too close to call" in close[1]
     assert said(row("bus", 0.3, 0.4), row("cycle", 0.1, 0.4))[0] == "No answer can be told from zero yet"
 
 

@@ -38,7 +38,7 @@ export function headlineText({ rows, n, level, number }) {
   const isClear = second.high < first.low;
   const place = isClear
     ? `It is the most frequent of ${count(rows.length)} answers, before ${quoted(second.label)} (${known(second, n)}).`
-    : `${quoted(second.label)} (${known(second, n)}) is too close to tell which of them is more frequent.`;
+    : `${quoted(second.label)} (${known(second, n)}) is too close to call.`;
   return [headline, `${place} ${reach}`];
 }
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp.numerics import kernels
-from fldp.numerics.kernels import U64
 from fldp.numerics import walsh_hadamard as module
+from fldp.numerics.kernels import U64
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
 from fldp.oracles.flexible.fhr import draw_pairs

@@ -191,7 +191,6 @@ BORDERS = {  # files and folders where types end, and why
     "interface/models.py": "objects in JSON whose keys depend on the oracle",
     "oracles/base/moved_members.py": "members under their old names",
     "oracles/base/oracle.py": "the options of an estimate: each oracle has its own, and refuses others",
-    "oracles/sampled/sampled.py": "likewise",
     "participant/__init__.py": "a module's __getattr__",
     "presentation/figure_style.py": "keywords of Matplotlib",
     "survey/": "the tables of a survey as TOML or JSON has them, and the arguments that come of them",

@@ -1,3 +1,4 @@
+import importlib
 import subprocess
 import sys
 
@@ -134,3 +135,12 @@ def test_the_cache_on_disk_sees_a_change_of_the_shared_kernels(monkeypatch):
         monkeypatch.setattr(kernels, "_source", lambda f, file=file: real(f) + b"#" * (f.__code__.co_filename == file))
         after = {kernel: kernel._linked().__qualname__ for kernel in before}
         assert affected <= {kernel for kernel in before if after[kernel] != before[kernel]}
+
+
+def test_one_user_is_computed_in_plain_python_unless_made_up():
+    """Once Numba is loaded, a simulation of few people runs compiled; for real ones the steps stay as they are."""
+    importlib.import_module("numba")
+    assert parity.over(1) is parity
+    with kernels.simulating():
+        assert parity.over(1) is parity.compiled
+    assert parity.over(1) is parity

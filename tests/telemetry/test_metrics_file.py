@@ -156,6 +156,13 @@ def test_the_version_depends_on_what_a_report_says_and_on_nothing_else():
     assert version(values=["a", "b", "d"]) != version()
 
 
+@pytest.mark.parametrize(("relay", "rule"), [("", None), ("https://relay.example", True)])
+def test_where_a_relay_is_declared_the_collector_takes_nothing_directly(relay, rule):
+    metrics = declared(relay=relay)
+    for metric in metrics.metrics.values():
+        assert specification(metrics, metric)["collect"].get("oblivious") is rule
+
+
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.0])
 @pytest.mark.parametrize("bins", [3, 9, 40])
 def test_the_rule_of_the_mechanism_is_about_as_good_as_the_planner(epsilon, bins):

@@ -90,6 +90,13 @@ def pytest_runtest_protocol(item):
         guard.test = None
 
 
+def pytest_sessionfinish():
+    """Write what was covered at once: a worker that takes ten seconds to end is killed, and its data would be lost."""
+    measuring = sys.modules.get("coverage")
+    if measuring and (current := measuring.Coverage.current()):
+        current.save()
+
+
 def pytest_collection_modifyitems(items):
     """Spread those files, the longest first, over all the others: their tests wait while the others compute."""
     files = {}

@@ -1,5 +1,6 @@
 """Blind RSA and passes against the vectors of RFC 9474 and RFC 9578, against the library, and against forgers."""
 
+import io
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from fldp.errors import ParameterError, WireError
 from fldp.passes import blind_rsa, issuing, tokens
 from fldp.passes.blind_rsa import EXPONENT, KEY_BYTES, PublicKey, SignatureError
 from fldp.passes.issuing import PrivateKey
-from fldp.passes.signer import Signer
+from fldp.passes.signer import _BAD, _GOOD, Signer, serve
 from fldp.passes.tokens import PassError, PassSecret, PassTerms
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
@@ -233,6 +234,13 @@ def test_the_process_that_signs_is_started_again():
             signer.sign(KEY, b"short")
     finally:
         signer.close()
+
+
+def test_the_loop_of_that_process_ends_with_its_input():
+    good, bad = KEY.encoded + (7).to_bytes(256), KEY.encoded + bytes([255]) * 256
+    answers = io.BytesIO()
+    serve(io.BytesIO(good + bad + good[:-1]), answers)
+    assert answers.getvalue() == b"".join([_GOOD, KEY.sign((7).to_bytes(256)), _BAD, bytes(256)])
 
 
 def test_secrets_are_not_shown():

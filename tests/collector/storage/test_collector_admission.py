@@ -14,6 +14,7 @@ from fldp.collector.storage.protocol import (
     KnownKey,
     PassOrder,
     Submission,
+    SubmissionResult,
     SubmittedRow,
     Withdrawal,
     day_hash,
@@ -185,3 +186,9 @@ def _counted(*symbols):
     deciding = admission()
     deciding.admit(submitted(1, b"x", *symbols))
     return deciding.segments()
+
+
+def test_as_many_are_accepted_as_came():
+    deciding = admission()
+    results = [deciding.admit(submitted(1, bytes([count]), *[0] * count)) for count in (1, 2, 3)]
+    assert results == [SubmissionResult(Admitted.ACCEPTED, count) for count in (1, 2, 3)]

@@ -22,7 +22,7 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, pad
 from peers.environment import PURE_LDP
-from references import Draw, add_seven, add_three, textbook_transform
+from references import Draw, add_seven, add_three, count_streaming, textbook_transform
 from timing import Clock, best_of, by_turns, clock, fresh_clock
 
 EPSILON = 1.0
@@ -31,8 +31,10 @@ PEER_USERS, PEER_DOMAIN_SIZE = 100_000, 1024
 
 ROUNDS = 25
 PEER_ROUNDS, PEER_REPEATS, PEER_SAMPLE = 3, 10, 20_000
-FRESH_ROUNDS, MESSAGES = 5, 100
+FRESH_ROUNDS, FEW_ROUNDS, MESSAGES = 5, 9, 100
+LARGE_SIZE = (1 << 20) - 1
 
+FEW_TURNS = f"processor time, best of {FEW_ROUNDS} by turns"
 BY_TURNS = f"best of {ROUNDS} by turns"
 BESIDE_PEER = (
     f"best of {PEER_ROUNDS * PEER_REPEATS}, {PEER_ROUNDS} turns; ours {PEER_USERS:,} at once, "
@@ -130,6 +132,52 @@ def privatize_oue() -> Answer:
     return speedup(f"OUE privatize, {PEER_DOMAIN_SIZE:,} values", times, at_least=60, **about)
 
 
+def beside_words(name: str, users: int, words: int, at_most: float) -> Answer:
+    """Privatize a batch by secure randomness, beside drawing what it needs: bits of a law, or the words of a report."""
+    oracle = getattr(fldp, name)(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
+    ours = clock(partial(oracle.privatize, draw_values(PEER_DOMAIN_SIZE, users)), users, process_time)
+    times = by_turns(FEW_ROUNDS, ours, clock(Draw(words * users), users, process_time))
+    about = {"per": " a user", "against": f"{8 * words} random bytes", "method": FEW_TURNS}
+    return slowdown(f"{name} privatize, {users:,} users, {PEER_DOMAIN_SIZE:,} values", times, at_most=at_most, **about)
+
+
+TWO_BITS = 2 * PEER_DOMAIN_SIZE // 64  # words: what a comparison with a threshold takes on the average, for each value
+
+
+def privatize_oue_by_bits() -> Answer:
+    return beside_words("OUE", 200_000, TWO_BITS, 2)
+
+
+def privatize_sue_by_bits() -> Answer:
+    return beside_words("SUE", 200_000, TWO_BITS, 2)
+
+
+def privatize_pgr() -> Answer:
+    return beside_words("PGR", USERS, 1, 3)
+
+
+def privatize_ss() -> Answer:
+    return beside_words("SS", 20_000, 276, 3)
+
+
+def tally_large(oracle: fldp.FrequencyOracle, additions: int) -> Answer:
+    """Add reports into 2^20 rows, beside as many additions at random places of as many counters."""
+    reports, state = oracle.privatize(draw_values(LARGE_SIZE, USERS), rng=7).data, oracle.tally_format.zeros()
+    places, counts = draw_values(state.size, additions * USERS), np.zeros(state.size, np.int64)
+    ours = clock(partial(oracle.count, reports, state), USERS, process_time)
+    times = by_turns(FEW_ROUNDS, ours, clock(partial(count_streaming, places, counts), USERS, process_time))
+    about = {"per": " a report", "against": f"{additions} additions at random places", "method": FEW_TURNS}
+    return slowdown(f"{oracle.title} tally, {LARGE_SIZE:,} values, {USERS:,} reports", times, at_most=2, **about)
+
+
+def tally_large_fhr() -> Answer:
+    return tally_large(fldp.FHR(epsilon=EPSILON, domain_size=LARGE_SIZE), 3)
+
+
+def tally_large_fwr() -> Answer:
+    return tally_large(fldp.FWR(epsilon=EPSILON, domain_size=LARGE_SIZE, eta=0.5), 7)
+
+
 def transform() -> Answer:
     vector = np.random.default_rng(7).integers(-1000, 1000, 1 << 20)
     assert np.array_equal(walsh_hadamard(vector), textbook_transform(vector))
@@ -182,6 +230,7 @@ def gateway() -> Answer:
 
 QUESTIONS = (
     *(privatize_fhr, tally_fhr, tally_fwr, decode_pgr, tally_olh, privatize_oue),
+    *(privatize_oue_by_bits, privatize_sue_by_bits, privatize_pgr, privatize_ss, tally_large_fhr, tally_large_fwr),
     *(transform, import_package, first_batch, gateway),
 )
 

@@ -10,18 +10,25 @@ CLUSTER, TASKS_A_CORE = 100, 4  # cores, and tasks that an engine makes for each
 
 
 def projected(rows: Sequence[Any]) -> Table:
-    """Return a table for each engine at its largest lake: reports times bytes, and reports times seconds of a core.
+    """Return a table for each engine at its largest lake: reports times bytes, and reports times seconds of a core."""
+    head, *rest = projected_rows(rows)
+    table = Table(*head, title=f"Projected from the largest lake, {CLUSTER} cores, {TASKS_A_CORE} tasks a core")
+    for row in rest:
+        table.add_row(*row)
+    return table
+
+
+def projected_rows(rows: Sequence[Any]) -> list[tuple[str, ...]]:
+    """Return the same as text, the head first.
 
     A task sends one state at most, and there are as many tasks as the cores of the cluster ask for, so the shuffle is
     the same for any number of reports.
     """
-    heads = ("engine", "reports", "bytes", "core-hours", f"hours on {CLUSTER} cores", "shuffled at most")
-    table = Table(*heads, title=f"Projected from the largest lake, {CLUSTER} cores, {TASKS_A_CORE} tasks a core")
+    lines = [("engine", "reports", "bytes", "core-hours", f"hours on {CLUSTER} cores", "shuffled at most")]
     for engine in dict.fromkeys(row.engine for row in rows):
         row = max((row for row in rows if row.engine == engine), key=lambda row: row.reports)
-        for reports in PROJECTED:
-            table.add_row(engine, f"{reports:.0e}", *_cells(row, reports))
-    return table
+        lines += [(engine, f"{reports:.0e}", *_cells(row, reports)) for reports in PROJECTED]
+    return lines
 
 
 def _cells(row: Any, reports: int) -> tuple[str, ...]:

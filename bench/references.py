@@ -63,6 +63,17 @@ def add_seven(reports: Any, rows: int) -> Any:
 
 
 @njit
+def _count(places: Any, counts: Any) -> None:
+    for k in range(len(places)):
+        counts[places[k]] += 1
+
+
+def count_streaming(places: Any, counts: Any) -> None:
+    """Add 1 at one random place after the other: what a tally of one addition a report has to do."""
+    _count(places, counts)
+
+
+@njit
 def _three_loops(a: Any) -> None:
     step = 1
     while step < len(a):

@@ -1,10 +1,11 @@
 """Past one machine: what a report costs on every engine, beside a bare scan of the same Parquet columns.
 
-    python bench/scale.py [--json FILE] [--rows N,N,...] [--engines local,dask,spark] [--folder DIR]
+    python bench/scale.py [--json FILE] [--rows N,N,...] [--engines local,dask,spark] [--folder DIR] [--document]
 
 Every engine and the scan take turns on the same files, which stay in the page cache, so the storage is not what is
 measured. Dask and Spark run workers of their own on this machine, one for each core; starting them does not count.
-It exits with 1 if the local engine is slower than a third of the scan.
+It exits with 1 if the local engine is slower than a third of the scan. With ``--document`` the tables of docs/scale.md
+are written anew.
 """
 
 import argparse
@@ -25,13 +26,14 @@ from pyarrow import parquet as arrow
 from rich.console import Console
 from rich.table import Table
 
+import document
 import fldp
 from command import machine, say
 from engines import opened
 from fldp import distributed
 from fldp.distributed.lake.layout import Piece, find
 from fldp.wire import parquet
-from projection import projected
+from projection import projected, projected_rows
 from timing import clock
 
 EPSILON, DOMAIN_SIZE = 1.0, 1023
@@ -131,12 +133,23 @@ def check_same(works: dict[str, Callable[[], Any]], rows: int) -> None:
 
 def shown(title: str, rows: Sequence[Row]) -> Table:
     """Return rows as a table."""
-    heads = ("engine", "reports", "values", "seconds", "reports/s a core", "of the scan's speed", "bytes a report")
-    table = Table(*heads, title=title)
-    for row in rows:
-        cells = (f"{row.reports:,}", f"{row.domain_size:,}", f"{row.seconds:.3g}", f"{row.rate / 1e6:.3g} million")
-        table.add_row(row.engine, *cells, f"{row.share:.2f}", f"{row.bytes / row.reports:.2f}")
+    head, *rest = lines(rows)
+    table = Table(*head, title=title)
+    for line in rest:
+        table.add_row(*line)
     return table
+
+
+def lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return rows as text, the head first."""
+    head = ("engine", "reports", "values", "seconds", "reports/s a core", "of the scan's speed", "bytes a report")
+    return [head, *map(_line, rows)]
+
+
+def _line(row: Row) -> tuple[str, ...]:
+    lake = f"{row.reports:,}", f"{row.domain_size:,}"
+    speed = f"{row.seconds:.3g}", f"{row.rate / 1e6:.3g} million", f"{row.share:.2f}"
+    return row.engine, *lake, *speed, f"{row.bytes / row.reports:.2f}"
 
 
 def main() -> int:
@@ -148,6 +161,7 @@ def main() -> int:
     parser.add_argument("--domain-engines", help="which engines for each size of the domain, unless all of them")
     parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
     parser.add_argument("--folder", type=Path, help="where to put the lakes, 3 bytes a report; else the system's")
+    parser.add_argument("--document", action="store_true", help="also write the tables of docs/scale.md anew")
     options = parser.parse_args()
     oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
     with ExitStack() as stack:
@@ -166,6 +180,9 @@ def main() -> int:
     missed = [row for row in rows if row.engine == "local" and row.share < LEAST]
     for row in missed:
         screen.print(f"MISS: local at {row.reports:,} reports has {row.share:.2f} of the scan's speed, not {LEAST:.2f}")
+    if options.document:
+        for part, tables in (("lakes", lines(rows)), ("domains", lines(domains)), ("projection", projected_rows(rows))):
+            document.write("scale.md", part, machine(), [tables])
     if options.json:
         record = {"machine": machine(), "rows": [asdict(row) for row in rows + domains]}
         options.json.write_text(json.dumps(record, indent=2) + "\n")

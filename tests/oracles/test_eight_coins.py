@@ -148,3 +148,21 @@ def test_classes_of_others_are_drawn_by_their_own_perturb():
             out[:] = 0
 
     assert not Silent(1.0, 9).privatize([1, 2, 3]).data.any()
+
+
+class Counting(fldp.Stream):
+    """A stream that counts the words that it gave."""
+
+    given = 0
+
+    def fill(self, out):
+        self.given += out.size
+        super().fill(out)
+
+
+@pytest.mark.parametrize("make", [fldp.OUE, fldp.SUE])
+def test_a_batch_takes_two_bits_a_value(make):
+    """32 words for 1,024 values, one for the true bit, and one for every second draw, of which there are few."""
+    mechanism, stream = make(1.0, 1024)._mechanism, Counting(1)
+    mechanism.sample(np.zeros(1000, np.int64), stream, mechanism.report_format.empty(1000))
+    assert 33_000 <= stream.given <= 34_000

@@ -171,9 +171,14 @@ def test_a_part_of_a_document_is_written_between_its_markers():
 
 
 def test_the_document_has_a_part_for_all_that_is_written_into_it():
-    text = (document.DOCS / "benchmarks.md").read_text()
-    for name in ("one call", *(f"collector, {part}" for part in ("single", "pressure", "batches", "memory"))):
-        document.replaced(text, name, "")
+    parts = {
+        "benchmarks.md": ("one call", *(f"collector, {part}" for part in ("single", "pressure", "batches", "memory"))),
+        "scale.md": ("lakes", "domains", "projection"),
+    }
+    for file, names in parts.items():
+        text = (document.DOCS / file).read_text()
+        for name in names:
+            document.replaced(text, name, "")
     said = document.circumstances(command.machine())
     assert all(word in said for word in ("Measured on 20", "python 3.", "numpy", "load average"))
 

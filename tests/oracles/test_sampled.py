@@ -371,3 +371,12 @@ def test_few_people_make_no_association():
         tables = oracle.estimate(oracle.privatize(rows, rng=run))
         alarms += tables.cross(0, 1).independence().p_value <= 0.05
     assert alarms <= 24
+
+
+def test_a_report_of_a_view_counts_for_as_many_as_it_stands_for():
+    """Of a question that one view has, each GRR report adds 1 - 1/d over p - q, and stands for n/N people."""
+    oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3], views=1, base="grr")
+    tables = oracle.estimate(oracle.privatize([[0, 0]] * 300, rng=1))
+    (law,), alone = tables[0]._laws, fldp.GRR(epsilon=1.0, domain_size=4)
+    own, other = (float(chance) for chance in (alone.estimator.p, alone.estimator.q))
+    assert law.jump == pytest.approx(np.full(4, 300 / tables.people[0] * 0.75 / (own - other)))

@@ -53,8 +53,8 @@ def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tupl
         return cursor.execute(query, values).fetchall()
 
 
-# All keys come as one value, of which each row takes its three hashes: an array of thousands would take longer to send.
-_NEW_ROWS = f"""
+# All keys come as one value, of which each row takes its three hashes: an array of them would take longer to send.
+_NEW_KEYS = f"""
 WITH new_keys AS (
     INSERT INTO keys ({COLUMNS["keys"]})
     SELECT survey, substr(hashes, first, 32), substr(hashes, first + 32, 32), 1,
@@ -62,10 +62,6 @@ WITH new_keys AS (
     FROM (SELECT survey, checksum, 96 * place::integer - 95 AS first, %b::bytea AS hashes
         FROM unnest(%s::integer[], %s::bigint[]) WITH ORDINALITY AS new (survey, checksum, place)) AS cut
     ON CONFLICT DO NOTHING RETURNING 1
-), new_segments AS (
-    INSERT INTO segments ({COLUMNS["segments"]})
-    SELECT * FROM unnest(%s::integer[], %s::text[], %s::integer[], %s::bigint[], %s::integer[], %b::bytea[],
-        %s::bigint[])
 )
 SELECT (SELECT max(step) FROM migrations), (SELECT count(*) FROM new_keys),
     (SELECT count(*) FROM surveys WHERE number = ANY(%s) AND closed IS NULL)
@@ -73,10 +69,11 @@ SELECT (SELECT max(step) FROM migrations), (SELECT count(*) FROM new_keys),
 
 
 def commit_new(connection: Connection, new: NewRows) -> None:
-    """Write single reports whose keys are all new, in three round trips; else raise NotAllNew, and nothing is done."""
+    """Write single reports whose keys are all new, in four round trips; else raise NotAllNew, and nothing is done."""
     try:
         begin_shared(connection, MIGRATING, *new.surveys)
-        _write_new(connection, new)
+        _insert_new_keys(connection, new)
+        _insert(connection, new.segments, folded=False)
         connection.commit()
     except BaseException as error:
         if not connection.closed:
@@ -86,13 +83,10 @@ def commit_new(connection: Connection, new: NewRows) -> None:
         raise
 
 
-def _write_new(connection: Connection, new: NewRows) -> None:
+def _insert_new_keys(connection: Connection, new: NewRows) -> None:
     hashes = b"".join([part for row in new.keys for part in (row[1], row[2], row[4])])
-    segments = [with_checksum((*place, part.kind, part.n, 0, part.data)) for *place, part in new.segments]
-    columns = [list(column) for column in zip(*segments, strict=True)]
     surveys, checksums = (_array(row[place] for row in new.keys) for place in (0, -1))
-    values = [hashes, surveys, checksums, *columns, new.surveys]
-    ((schema, added, opened),) = rows(connection, _NEW_ROWS, values)
+    ((schema, added, opened),) = rows(connection, _NEW_KEYS, [hashes, surveys, checksums, new.surveys])
     check_schema(schema)
     if added != len(new.keys) or opened != len(new.surveys):
         raise NotAllNew

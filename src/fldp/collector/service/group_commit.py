@@ -89,12 +89,15 @@ class GroupCommitter(Generic[S]):
         self._thread.join()
 
     def _run(self) -> None:
-        while self.alive:
-            self._wake.get()
-            while self._queue and self.alive:
-                self._write(self._next())
-        _answer(list(self._queue), BusyError("collector: the writer has ended"))
-        self._queue.clear()
+        try:
+            while self.alive:
+                self._wake.get()
+                while self._queue and self.alive:
+                    self._write(self._next())
+        finally:
+            self.alive = False
+            _answer(list(self._queue), BusyError("collector: the writer has ended"))
+            self._queue.clear()
 
     def _next(self) -> list[Waiting[S]]:
         taken: list[Waiting[S]] = []

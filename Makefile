@@ -54,10 +54,14 @@ test: needs $(READY) $(JS)  ## style, types and all tests
 tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(3 + os.cpu_count())")
 
-coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes they start; ROOM=tests/numerics for one room
-	@rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/coverage run -m pytest -q -n $$($(BIN)/python -c "import os; print(os.cpu_count())") $(ROOM)
-	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
+# What each room covers is kept, so that rooms can be measured one by one; without ROOM everything is measured anew.
+MEASURED = $(CURDIR)/build/coverage/rooms/$(subst /,-,$(or $(ROOM),all))
+
+coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes they start; ROOM=tests/wire adds one room
+	@mkdir -p build/coverage/rooms && rm -rf $(if $(ROOM),$(MEASURED) $(MEASURED).*,build/coverage/rooms/*)
+	COVERAGE_FILE=$(MEASURED) $(BIN)/coverage run -m pytest -q -n $$($(BIN)/python -c "import os; print(os.cpu_count())") $(ROOM)
+	@$(BIN)/coverage combine --quiet --data-file=$(MEASURED)
+	@$(BIN)/coverage combine --quiet --keep --data-file=build/coverage/data build/coverage/rooms/* && $(BIN)/coverage report
 
 mutants: $(READY)  ## change the code in one place at a time, and see whether tests notice; PART=ledger, COUNT=20
 	$(BIN)/python tools/mutants.py $(PART) --count $(or $(COUNT),20)

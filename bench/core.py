@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
+from time import process_time
 
 import numpy as np
 
@@ -18,6 +19,8 @@ import fldp
 from answers import Answer, duration, slowdown, speedup, table
 from command import Result, run, say
 from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.oblivious import ohttp
+from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, pad
 from peers.environment import PURE_LDP
 from references import Draw, add_seven, add_three, textbook_transform
 from timing import Clock, best_of, by_turns, clock, fresh_clock
@@ -28,7 +31,7 @@ PEER_USERS, PEER_DOMAIN_SIZE = 100_000, 1024
 
 ROUNDS = 25
 PEER_ROUNDS, PEER_REPEATS, PEER_SAMPLE = 3, 10, 20_000
-FRESH_ROUNDS = 5
+FRESH_ROUNDS, MESSAGES = 5, 100
 
 BY_TURNS = f"best of {ROUNDS} by turns"
 BESIDE_PEER = (
@@ -156,9 +159,30 @@ def first_batch() -> Answer:
     return speedup("first FHR batch of a process, kernels cached", (median(cached), median(empty)), **about)
 
 
+def gateway() -> Answer:
+    """What a gateway adds to a request: it decrypts one of the smallest size, and encrypts the reply."""
+    key = ohttp.GatewayKey.generate(1)
+    message = pad(BinaryRequest(b"POST", b"/v1/versions/x/reports", (), bytes(170)).encode())
+    body, _ = ohttp.encapsulate(key.config, message)
+
+    def add() -> None:
+        for _ in range(MESSAGES):
+            data, exchange = ohttp.decapsulate([key], body)
+            BinaryRequest.decode(data)
+            exchange.encapsulate(pad(BinaryReply(200, (), bytes(16)).encode()))
+
+    def send() -> None:
+        for _ in range(MESSAGES):
+            ohttp.encapsulate(key.config, message)
+
+    ours, client = (clock(work, MESSAGES, process_time) for work in (add, send))
+    about = {"against": "encrypting the request", "method": f"processor time, {BY_TURNS}", "per": " a request"}
+    return duration("the gateway of oblivious HTTP", by_turns(ROUNDS, ours, client), below=0.0003, **about)
+
+
 QUESTIONS = (
     *(privatize_fhr, tally_fhr, tally_fwr, decode_pgr, tally_olh, privatize_oue),
-    *(transform, import_package, first_batch),
+    *(transform, import_package, first_batch, gateway),
 )
 
 

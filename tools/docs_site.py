@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from docs_sessions import linked
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -276,8 +277,15 @@ def api() -> Iterator[tuple[str, str]]:
         rooms.setdefault(room, []).extend(f"fldp.{room}.{name}" for name in own if name not in fldp.__all__)
     index = ["# Python\n\nThis part is written from the docstrings.\n", "| page | names |\n|---|---|"]
     for room, names in sorted(rooms.items()):
-        about = (import_module(f"fldp.{room}").__doc__ or "").partition("\n\n")[0]
+        about = linked((import_module(f"fldp.{room}").__doc__ or "").partition("\n\n")[0])
         shown = ", ".join(f"[`{name.removeprefix('fldp.')}`]({room}.md#{name})" for name in names)
         index.append(f"| [{room}]({room}.md) | {shown} |")
-        yield f"reference/{room}.md", f"# {room}\n\n{about}\n\n" + "".join(f"::: {name}\n\n" for name in names)
+        yield f"reference/{room}.md", f"# {room}\n\n{about}\n\n" + "".join(_shown(name) for name in names)
     yield "reference/python.md", "\n".join(index) + "\n"
+
+
+def _shown(name: str) -> str:
+    """Ask for the docstring of a public name; of a class but an oracle or an error with what it inherits."""
+    kind = getattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2])
+    alone = isinstance(kind, type) and issubclass(kind, fldp.Oracle | Exception)
+    return f"::: {name}\n    options:\n      inherited_members: {str(not alone).lower()}\n\n"

@@ -88,7 +88,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(other, ast.Constant) and type(other.value) is int:
         other.value += 1
         yield "number", other
-    elif isinstance(other, ast.If | ast.IfExp):
+    elif isinstance(other, ast.If | ast.IfExp) and ast.unparse(other.test) != "TYPE_CHECKING":
         other.test = ast.UnaryOp(ast.Not(), other.test)
         yield "condition", other
 

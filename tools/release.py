@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CYCLONEDX = "cyclonedx-bom==7.5.0"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+NODES = ("20", "24")  # the oldest and the newest; npm has the programs themselves as packages
 SMOKE = """
 import fldp
 oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -53,14 +54,9 @@ def run(*command: str | Path, cwd: Path = ROOT, **env: str) -> str:
     return ended.stdout
 
 
-def last_commit() -> str:
-    """Return when the last commit was made: the one time that goes into the files."""
-    return run("git", "log", "-1", "--format=%ct").strip()
-
-
 def build(source: Path, target: Path) -> list[Path]:
-    """Build all packages from a copy of the repository."""
-    when = {"SOURCE_DATE_EPOCH": last_commit()}
+    """Build all packages from a copy of the repository; the time of its commit is the one that goes into the files."""
+    when = {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct", cwd=source).strip()}
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", target, source, **when)
     js = source / "js"
     run("npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", cwd=js)
@@ -68,9 +64,10 @@ def build(source: Path, target: Path) -> list[Path]:
     return sorted(target.iterdir())
 
 
-def copied(folder: Path) -> Path:
-    """Copy what is committed."""
-    run("git", "clone", "--quiet", "--no-hardlinks", ROOT, folder)
+def copied(folder: Path, commit: str) -> Path:
+    """Copy the repository as of a commit."""
+    run("git", "clone", "--quiet", "--no-hardlinks", "--no-checkout", ROOT, folder)
+    run("git", "checkout", "--quiet", "--detach", commit, cwd=folder)
     return folder
 
 
@@ -80,8 +77,11 @@ def digest(file: Path) -> str:
 
 
 def built_twice(scratch: Path) -> list[Path]:
-    """Build in two places; the bytes must be the same."""
-    first, second = (build(copied(scratch / name), scratch / f"{name}-dist") for name in ("one", "another-place"))
+    """Build the last commit in two places; the bytes must be the same."""
+    commit = run("git", "rev-parse", "HEAD").strip()
+    first, second = (
+        build(copied(scratch / name, commit), scratch / f"{name}-dist") for name in ("one", "another-place")
+    )
     for one, other in zip(first, second, strict=True):
         if digest(one) != digest(other):
             sys.exit(f"{one.name} is not reproducible: two builds of one commit differ")
@@ -131,7 +131,7 @@ def try_python(package: Path, scratch: Path) -> None:
             sys.exit(f"{package.name}: a bare installation brings Numba")
         run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", f"{package}[kernels]")
         said += run(place / "bin/python", "-c", SMOKE_KERNELS, cwd=scratch)
-        print(f"{package.name} on Python {name}: {' '.join(said.split())}")
+        print(f"{package.name} on Python {name}: {' '.join(said.split())}", flush=True)
 
 
 def try_source(package: Path, scratch: Path) -> None:
@@ -148,14 +148,18 @@ def try_source(package: Path, scratch: Path) -> None:
 
 
 def try_javascript(package: Path, scratch: Path) -> None:
-    """Install the npm package where nothing else is, and draw an answer."""
+    """Install the npm package where nothing else is, and draw an answer, on each Node."""
     place = scratch / "node"
     place.mkdir()
     (place / "package.json").write_text('{"type": "module", "private": true}')
     run("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", package, cwd=place)
     (place / "smoke.js").write_text(SMOKE_JS)
-    said = run("node", "smoke.js", cwd=place)
-    print(f"{package.name} on Node {run('node', '--version').strip()}: {' '.join(said.split())}")
+    for name in NODES:
+        node = ("npx", "--yes", "--silent", f"node@{name}")
+        said = run(*node, "smoke.js", cwd=place)
+        print(
+            f"{package.name} on Node {run(*node, '--version', cwd=place).strip()}: {' '.join(said.split())}", flush=True
+        )
 
 
 def main() -> None:

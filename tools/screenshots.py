@@ -45,8 +45,8 @@ SEVERAL = {
     "tables": {"cross": [["way", "home"]]},
     "oracle": {"epsilon": 2.0},
 }
-WINDOW = {"width": 760, "height": 900}
-WIDE = {"width": 1000, "height": 1000}
+WINDOW = {"width": 820, "height": 900}
+WIDE = {"width": 1280, "height": 1000}
 
 
 def answer_page(server, browser, folder):

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -114,6 +115,22 @@ test("what the system refuses is one line, without the text", async (t) => {
   const place = folder(t);
   chmodSync(place, 0o500);
   await assert.rejects(fileStore(join(place, "ledger")).replace(null, "x"), /cannot be used: EACCES/);
+});
+
+test("a full disk leaves the last text, and nothing beside it", async (t) => {
+  const path = join(folder(t), "answers");
+  const store = fileStore(path);
+  assert.equal(await store.replace(null, "before"), true);
+  const handle = await open(`${path}.1`);
+  const full = Object.assign(new Error("no space is left"), { code: "ENOSPC" });
+  for (const step of ["writeFile", "sync"]) {
+    const mocked = t.mock.method(Object.getPrototypeOf(handle), step, () => Promise.reject(full));
+    await assert.rejects(store.replace("before", "after"), { message: `store: ${path} cannot be used: ENOSPC` });
+    mocked.mock.restore();
+  }
+  await handle.close();
+  assert.deepEqual(readdirSync(join(path, "..")), ["answers.1"]);
+  assert.equal(await store.read(), "before");
 });
 
 test("other files in the folder are let alone", async (t) => {

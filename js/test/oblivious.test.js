@@ -263,6 +263,12 @@ test("a delay is drawn once, within its bounds, and kept with the answer", async
     dues.add(due);
   }
   assert.equal(asked.length, 0);
+  const store = memoryStore();
+  t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2099-01-01") }); // a clock that is ahead, and then put right
+  await participant(survey, { store, relay: through(RELAY), delay: 3600 }).answer("edge");
+  t.mock.timers.reset();
+  await flush({ store, relays: through });
+  assert.ok(asked.length > 0);
   assert.ok(dues.size > 15); // of 3,600,000 milliseconds: fewer once in 10^20 runs
   for (const delay of [-1, Number.NaN, Infinity, "1"])
     assert.throws(() => participant(survey, { store: memoryStore(), delay }), { name: "ParameterError" });

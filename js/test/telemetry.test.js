@@ -287,6 +287,35 @@ test("a report that waits is not sent while the mode is local", async (t) => {
   }
 });
 
+test("a program that runs heeds what the person says meanwhile, in another tab", async (t) => {
+  const [places, sent] = [newPlaces(), []];
+  t.mock.method(globalThis, "fetch", async (url) => sent.push(url) && new Response('{"accepted": 1}'));
+  const metrics = declared({}, "theme");
+  for (const day of MONTHS.slice(0, 2)) {
+    at(t, day);
+    await run(places, metrics, { theme: "dark" });
+  }
+  const [running, other] = [await setup(metrics, { places }), await setup(metrics, { places })];
+  await running.flush(600);
+  at(t, "2026-02-20"); // its report is due
+  await other.choose("local");
+  assert.equal(await running.flush(600), true);
+  assert.deepEqual([running.mode, sent], ["local", []]);
+  await other.choose("off");
+  running.record("theme", "light");
+  await running.flush(600);
+  running.record("theme", "light");
+  await Promise.all([running.end(), other.end()]);
+  assert.deepEqual([running.mode, sent], ["off", []]);
+  assert.ok((await stateOf(places)).periods.every(({ values }) => values === undefined));
+});
+
+test("a view waits for values that are being stored", async (t) => {
+  const { env } = home(t);
+  for (let time = 0; time < 3; time++)
+    assert.equal(child(env, MONTHS[0], "look", "250").values.startup.would_report, "200 to 400 ms");
+});
+
 test("what is taken back is taken back once, and what waits is never sent", async (t) => {
   const [places, asked] = [newPlaces(), []];
   let isThere = true;
@@ -316,6 +345,7 @@ test("what is taken back is taken back once, and what waits is never sent", asyn
   at(t, "2026-03-20");
   await run(places, metrics);
   assert.deepEqual(await states(), ["withdrawn", "withdrawn"]);
+  assert.match(await telemetry.text(), /sent 2026-02-20T\S+Z, withdrawn, /);
   const [first, second] = drawn.map(({ key, body }) => [key, body]);
   assert.deepEqual(asked, [
     ["reports", ...first],
@@ -402,6 +432,7 @@ test("nothing ever breaks the program, but where it asks for that", async () => 
     { ...METRICS, surveys: null },
     { ...METRICS, metric: { a: null } },
     { ...METRICS, period: "constructor" },
+    { ...METRICS, app: "../../paint" },
   ];
   for (const metrics of odd) {
     const telemetry = await setup(metrics);

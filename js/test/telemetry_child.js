@@ -1,5 +1,5 @@
-// A program with telemetry, in Node: `DAY METRIC VALUE CHANGES` records a value; `view`, `choose` and `ends` in the place of a
-// metric show everything, choose a mode, or end at once while something is on its way.
+// A program with telemetry, in Node: `DAY METRIC VALUE CHANGES` records a value; `view`, `choose`, `ends` and `look` in the
+// place of a metric show everything, choose a mode, end at once while something is on its way, or show what was just recorded.
 import { readFileSync } from "node:fs";
 import { setup } from "../dist/telemetry_node.js";
 
@@ -22,6 +22,9 @@ const name = "startup"; // the only one, which every lot draws
 const telemetry = await setup({ ...metrics, metric: { [name]: metrics.metric[name] } });
 if (what === "ends") {
   telemetry.record(name, 250);
+} else if (what === "look") {
+  telemetry.record(name, Number(value));
+  console.log(JSON.stringify(await telemetry.view()));
 } else if (what === "view") {
   await telemetry.flush(600);
   console.log(JSON.stringify(await telemetry.view()));

@@ -52,12 +52,12 @@ def test_a_year_of_installs(period, count, epsilon):
         lives = partial(live, tried, count=count, seed=1, folder=folder / "installs", say=print)
         lived = Lives.together(pool.map(lives, shares))
         assert all(pool.map(partial(within_limits, tried, folder / "installs"), shares))
-        found = outcomes(tried, client, lived)
-        assert [each.estimate.n for each in found] == [each.truth.sum() for each in found]
-        rows = [outcome_row(each.metric.name, each.estimate.n, each.inside, each.ends) for each in found]
+        results = outcomes(tried, client, lived)
+        assert [each.estimate.n for each in results] == [each.truth.sum() for each in results]
+        rows = [outcome_row(each.metric.name, each.estimate.n, each.inside, each.ends) for each in results]
         if period == "month":
             write_year("a year in Python", installs, rows)
-        assert [each.inside for each in found] == [len(each.truth) for each in found], rows
+        assert [each.inside for each in results] == [len(each.truth) for each in results], rows
 
 
 @pytest.mark.parametrize("name", ["theme", "sync", "startup"])

@@ -109,10 +109,10 @@ def test_the_first_sentence_is_no_surer_than_the_estimates(visitor, server):
     clear = said(row("bus", 0.2, 0.021), row("cycle", 0.41, 0.0212), row("<b>", 0.0, 0.02))
     assert clear[0] == "41 % ± 2 answered “cycle”"
     assert "the most frequent of 3 answers, before “bus” (20 % ± 2)" in clear[1]
-    assert "From 1,000 reports; ± is half of a 95 % interval." in clear[1]
+    assert "± is half of a 95 % interval." in clear[1]
     close = said(row("bus", 0.4, 0.0021), row("cycle", 0.402, 0.0021))
     assert close[0] == "40.2 % ± 0.2 answered “cycle”"
-    assert "“bus” (40.0 % ± 0.2) is too close to tell" in close[1]
+    assert "“bus” (40.0 % ± 0.2) is too close to call" in close[1]
     assert said(row("bus", 0.3, 0.4), row("cycle", 0.1, 0.4))[0] == "No answer can be told from zero yet"
 
 
@@ -182,11 +182,11 @@ def test_what_is_too_long_for_a_code_has_none(visitor, server):
 def test_personal_links_are_made_and_saved(visitor, server):
     survey = server.publish(name="invited", submit="ticket", minimum=1)
     page = look(visitor, server, survey)
-    page.get_by_text("Everybody needs a link of their own").wait_for()
+    page.get_by_text("Everybody needs a personal link").wait_for()
     page.get_by_label("How many people to invite").fill("3")
     accessible(page)
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Create links and save them").click()
+        page.get_by_role("button", name="Create and save links").click()
     page.get_by_text("3 links were made and saved.").wait_for()
     head, *links = Path(saved.value.path()).read_text().splitlines()
     assert (saved.value.suggested_filename, head, len(set(links))) == ("invited-links.csv", "link", 3)
@@ -202,7 +202,7 @@ def test_personal_links_are_made_and_saved(visitor, server):
 def test_who_may_only_read_makes_and_ends_nothing(visitor, server):
     survey = server.publish(name="readable", submit="ticket")
     page = look(visitor, server, survey, server.make_token("read")["token"])
-    page.get_by_text("Personal links are made here by who has an admin token").wait_for()
+    page.get_by_text("To make personal links, sign in with an admin token").wait_for()
     assert page.get_by_role("heading", name="Manage").count() == 0
     links = page.get_by_role("navigation", name="Dashboard").get_by_role("link")
     assert links.all_text_contents() == ["Surveys"]
@@ -308,7 +308,7 @@ def test_a_new_survey_in_three_steps(visitor, server):
     page.get_by_label("Answers, one on a line").fill("none\n1\n2\n3\n4 or more")
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("rises from 20 % to at most 40.5 %").wait_for()
-    assert page.evaluate("document.activeElement.textContent") == "2. Protection"
+    assert page.evaluate("document.activeElement.textContent") == "How strongly are answers protected?"
     accessible(page)
     for epsilon, level in ((0.5, "Strong"), (1.0, "Medium"), (2.0, "Weak")):
         best = plan(domain_size=5, users=10_000, epsilon=epsilon, eta=1.0).recommended

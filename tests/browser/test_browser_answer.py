@@ -96,7 +96,7 @@ def test_the_sentence_comes_first_and_the_rest_is_folded(visitor, plain):
     assert "epsilon" not in page.locator("main").inner_text()
     choose(page, "firefox")
     text = page.locator("main").inner_text()
-    assert "with probability 20 % without this report, and with it at best 40.5 %." in text
+    assert "the guess is right in 20 % of all cases. With it, in at most 40.5 %." in text
     assert "epsilon" not in text
     page.get_by_text("Details").click()
     page.get_by_text("Only 3 bits of them were drawn from your answer").wait_for()
@@ -217,7 +217,7 @@ def test_surveys_that_do_not_protect_all_answers_alike(visitor, plain):
         if name == "sensitive":
             page.get_by_role("button", name="See my report").click()
             assert page.locator("input:invalid").count() == 1  # nothing is drawn before it was allowed
-            page.get_by_label("I allow that my report may name my answer").check()
+            page.get_by_label("I accept that my report may name my answer").check()
         choose(page, "firefox")
         seen = wire.decode(bytes.fromhex(report(page)), survey.oracle, survey.version)
         text = page.locator("main").inner_text()
@@ -374,7 +374,7 @@ def test_no_such_survey(visitor, plain):
     ("collect", "said"),
     [
         ({"closes": "2026-01-01T00:00:00Z"}, "This survey is closed."),
-        ({"opens": "2999-01-01T00:00:00Z"}, "It opens at 2999-01-01T00:00:00Z."),
+        ({"opens": "2999-01-15T12:00:00Z"}, "It opens on January 15, 2999"),
         ({"submit": "token"}, "answered by programs, not on this page"),
         ({"submit": "ticket"}, "needs a personal link"),
     ],

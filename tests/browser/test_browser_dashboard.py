@@ -57,7 +57,7 @@ def look(visitor, server, token, survey=None):
     page.get_by_role("button", name="Sign out").wait_for()
     if survey is not None:
         page.goto(f"{server.url}/#/survey/{survey.name}/{survey.version}")
-        page.get_by_role("heading", name="Estimates").wait_for()
+        page.get_by_role("heading", name="Results").wait_for()
         page.get_by_text("How this was computed").click()
     return page
 
@@ -93,10 +93,10 @@ def test_a_token_opens_the_list_and_is_kept_in_the_tab_alone(visitor, server, to
     page.get_by_label("Token").wait_for()
     accessible(page)
     enter(page, token)
-    page.get_by_text("listed, version").wait_for()
+    page.get_by_text("listed", exact=True).wait_for()
     accessible(page)
     page.reload()
-    page.get_by_text("listed, version").wait_for()
+    page.get_by_text("listed", exact=True).wait_for()
     assert page.evaluate("localStorage.length") == 0
     assert visitor.context.cookies() == []
     other = visitor.open(f"{server.url}/")
@@ -240,14 +240,14 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
     for choice, days in (("Last 7 days", 6), ("Last 30 days", 29)):
         with page.expect_request(re.compile("estimates")) as asked:
-            page.get_by_label("Period").select_option(choice)
+            page.get_by_label("Period", exact=True).select_option(choice)
         query = parse_qs(urlsplit(asked.value.url).query)
         first, last = (date.fromisoformat(query[name][0]) for name in ("from", "to"))
         assert (last - first).days == days
         page.get_by_text("reports in these days").wait_for()
         page.get_by_text("not for days that were chosen after looking").wait_for()
     assert not page.get_by_label("From day (UTC)").is_visible()
-    page.get_by_label("Period").select_option("From … to …")
+    page.get_by_label("Period", exact=True).select_option("From … to …")
     page.get_by_label("From day (UTC)").fill("2020-01-02")
     page.get_by_text("reports in these days").wait_for()
     page.get_by_label("To day (UTC)").fill("2020-01-01")
@@ -260,8 +260,9 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
 
 
 def test_the_table_is_sorted_searched_and_saved(visitor, server, token):
-    survey = server.publish(name="table", minimum=1)
-    send(server, survey, [600, 300, 100, 0, 0])
+    labels = ["chrome", "firefox", "safari", "edge", *(f"other {place}" for place in range(8))]
+    survey = server.publish({**specification(name="table", minimum=1), "labels": labels})
+    send(server, survey, [600, 300, 100, *([0] * 9)])
     page = look(visitor, server, token, survey)
     page.locator("table.all tbody tr").first.wait_for()
     page.get_by_role("button", name="Value").click()
@@ -272,7 +273,7 @@ def test_the_table_is_sorted_searched_and_saved(visitor, server, token):
     assert page.locator("th[aria-sort]").inner_text().startswith("Std. error")
     page.get_by_label("Search the values").fill("FOX")
     assert [line[0].split(" (")[0] for line in shown(page)] == ["firefox"]
-    page.get_by_text("1 of 5 values; 1 to 1 are shown.").wait_for()
+    page.get_by_text("1 of 12 values; 1 to 1 are shown.").wait_for()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download as CSV").click()
     text = Path(saved.value.path()).read_text()
@@ -455,17 +456,17 @@ def test_two_windows_are_compared(visitor, server, token):
     merge(server, survey, [700, 200, 100, 0, 0], "2026-10-01")
     merge(server, survey, [300, 600, 100, 0, 0], "2026-10-08")
     page = look(visitor, server, token, survey)
-    part = page.locator("section", has=page.get_by_role("heading", name="Compare two windows"))
+    part = page.locator("section", has=page.get_by_role("heading", name="Compare two periods"))
     for words, day in (
-        ("First window, from", "2026-10-01"),
-        ("First window, to", "2026-10-02"),
-        ("Second window, from", "2026-10-02"),
-        ("Second window, to", "2026-10-09"),
+        ("First period, from", "2026-10-01"),
+        ("First period, to", "2026-10-02"),
+        ("Second period, from", "2026-10-02"),
+        ("Second period, to", "2026-10-09"),
     ):
         part.get_by_label(words).fill(day)
     part.get_by_role("button", name="Compare").click()
     part.get_by_text("the two windows must not have a day in common").wait_for()
-    part.get_by_label("Second window, from").fill("2026-10-03")
+    part.get_by_label("Second period, from").fill("2026-10-03")
     part.get_by_role("button", name="Compare").click()
     part.get_by_text("2 of 5 values changed significantly").wait_for()
     lines = [line.locator("th, td").all_text_contents() for line in part.locator("tbody tr").all()]
@@ -487,12 +488,12 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     page.get_by_label("Question").fill("Tea or coffee?")
     page.get_by_label("Answers, one on a line").fill("tea\ncoffee\n\nwater\njuice\n")
     page.get_by_label("Epsilon of a report").fill("1.5")
-    page.get_by_label("Least reports to show anything").fill("1")
+    page.get_by_label("Reports before results are shown").fill("1")
     page.get_by_label("Origins").fill("https://www.example.org")
     advised = plan(domain_size=4, users=10_000, epsilon=1.5, eta=1.0)
     page.get_by_text(advised.reason).wait_for()
     assert page.locator("tr.best th").text_content().startswith(advised.recommended.oracle.name.upper())
-    page.get_by_label("Least eta").select_option("0.5")
+    page.get_by_label("Smallest eta").select_option("0.5")
     page.get_by_text(plan(domain_size=4, users=10_000, epsilon=1.5, eta=0.5).reason).wait_for()
     page.get_by_label("Oracle", exact=True).select_option("grr")
     page.get_by_text("Each of the 4 answers could have given any report.").wait_for()
@@ -511,7 +512,7 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     answering.get_by_role("button", name="Send this report").click()
     answering.get_by_text("You have answered this survey").wait_for()
     page.bring_to_front()
-    page.get_by_text("From 1 reports in all").wait_for()
+    page.get_by_text("From 1 report in all").wait_for()
     assert len(shown(page)) == 4
 
 
@@ -522,7 +523,7 @@ def publish(page, server, name, **declared):
         page.get_by_role("button", name="Publish this survey").click()
     body = sent.value.post_data_json
     assert {key: body.get(key) for key in ("sensitive", "budgets", "distance") if key in body} == declared
-    page.get_by_role("heading", name="Estimates").wait_for()
+    page.get_by_role("heading", name="Results").wait_for()
     with server.admin as client:
         survey = Survey.from_dict(client.get(f"/v1/surveys/{name}").json()["survey"])
     assert version == survey.version
@@ -577,7 +578,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
 
 def test_tickets_decide_public_words_where_they_can(visitor, server):
     page = look(visitor, server, server.token)
-    new_survey(page, server.url, "tickets", Who_may_answer="who has a ticket")
+    new_survey(page, server.url, "tickets", Who_may_answer="anybody with a ticket")
     page.get_by_label("Answers, one on a line").fill("\n".join("abcdefgh"))
     page.get_by_label("Tickets decide the public random words").check()
     page.get_by_text("has the least error of the oracles whose public random words tickets can decide").wait_for()
@@ -586,7 +587,7 @@ def test_tickets_decide_public_words_where_they_can(visitor, server):
     accessible(page)
     survey = publish(page, server, "tickets")
     assert (survey.derives, survey.oracle) == (True, fldp.FWR(1.0, 8))
-    new_survey(page, server.url, "texts", What_people_answer="any text", Who_may_answer="who has a ticket")
+    new_survey(page, server.url, "texts", What_people_answer="any text", Who_may_answer="anybody with a ticket")
     page.get_by_label("Tickets decide the public random words").check()
     page.get_by_text("HCMS has the least error of the oracles whose").wait_for()
     page.get_by_label("Who may answer").select_option("everybody")
@@ -687,7 +688,7 @@ def test_with_the_keyboard_alone(visitor, server, token):
     reach(page, "#token")
     page.keyboard.type(token)
     page.keyboard.press("Enter")
-    page.get_by_text("keyboard, version").wait_for()
+    page.get_by_text("keyboard", exact=True).wait_for()
     assert page.evaluate("document.activeElement.tagName") == "H1"
     reach(page, f"a[href$='{survey.version}']")
     for _ in range(2):  # updates come, the second once the first was shown, and must not take the focus away

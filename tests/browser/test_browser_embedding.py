@@ -12,7 +12,7 @@ from fldp.collector.http.page_files import files
 from support.browser import DESK, Visitor
 from support.collector_server import Server, specification
 from support.embedding import Watcher, differences, host_page, host_server, recorded
-from support.submissions import until
+from support.waiting import until
 
 PHONE = {"width": 390, "height": 740}
 LONG = (

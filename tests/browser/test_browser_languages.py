@@ -18,6 +18,7 @@ KEYS = """async () => {
 LABELS = ["zu Fuß", "Fahrrad", "Bus", "Auto"]
 GERMAN = {
     "name": "weg",
+    "title": "Wege zur Arbeit",
     "question": "Wie kommen Sie zur Arbeit?",
     "labels": LABELS,
     "language": "de",
@@ -65,6 +66,7 @@ def test_a_survey_in_german_is_answered_in_german(browser, server, look):
             assert page.locator("html").get_attribute("lang") == "de"
 
         page.get_by_label("Fahrrad", exact=True).check()
+        assert page.locator("main > p").first.inner_text() == GERMAN["title"]  # above the question
         check()
         page.get_by_role("button", name="Meinen Bericht ansehen").click()
         page.get_by_role("heading", name="Das würde gesendet").wait_for()

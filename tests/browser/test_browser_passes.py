@@ -157,7 +157,7 @@ def test_from_the_form_to_an_answer_that_nobody_can_trace(browser, collector):
         page.get_by_label("Address of the relay").fill(f"{pages}/")
         page.get_by_label("How many people to invite").fill("2")
         with page.expect_download() as saved:
-            page.get_by_role("button", name="Create links and save them").click()
+            page.get_by_role("button", name="Create and save links").click()
         accessible(page)
         heading, link, _ = Path(saved.value.path()).read_text().split()
         assert heading == "link"
@@ -182,13 +182,13 @@ def test_the_form_takes_the_key_of_an_issuer_apart_once(browser, collector):
             new_survey(page, collector.url, name, Who_may_answer="pass")
             page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
             assert page.get_by_label("Key of that issuer").is_hidden()
-            page.get_by_label("Who gives passes for tickets").fill(apart["issuer"])
+            page.get_by_label("Who issues passes").fill(apart["issuer"])
             page.get_by_label("Key of that issuer").fill(apart["issuer_key"])
             version = page.get_by_text("Version that would be published").locator("code")
             version.wait_for()
             page.get_by_role("button", name="Publish this survey").click()
             if name == "first":
-                page.get_by_text(f"Personal links are made by who issues passes, {apart['issuer']}.").wait_for()
+                page.get_by_text(f"Personal links come from whoever issues the passes, {apart['issuer']}.").wait_for()
         page.get_by_text("signs for another version").wait_for()
         visitor.forgive("status of 422")
 
@@ -208,5 +208,5 @@ def test_the_form_offers_passes_where_a_person_answers_one_version_once(browser,
         submit.select_option("pass")
         page.get_by_label("What people answer").select_option("search")
         assert submit.evaluate(offered) is False
-        page.get_by_text("In a search, and where people answer again and again, there are no passes.").wait_for()
+        page.get_by_text("Searches and surveys that repeat take no passes.").wait_for()
         accessible(page)

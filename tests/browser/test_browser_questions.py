@@ -260,10 +260,10 @@ def test_one_question_is_compared_between_two_windows(browser, server):
         page.get_by_label("Question to compare").select_option("os")
         for which, day in (("First", "2026-10-01"), ("Second", "2026-10-02")):
             for end in ("from", "to"):
-                page.get_by_label(f"{which} window, {end}").fill(day)
+                page.get_by_label(f"{which} period, {end}").fill(day)
         page.get_by_role("button", name="Compare").click()
         page.get_by_text("2 of 4 values changed significantly").wait_for()
-        page.get_by_text("reports about this question in the first window").wait_for()
+        page.get_by_text("reports about this question in the first period").wait_for()
         good(page)
 
 
@@ -302,12 +302,12 @@ def test_a_survey_of_several_questions_is_made_in_the_form(browser, server, tmp_
         first.get_by_label("Values that many hold exactly").fill("0")
         second.get_by_label("Question", exact=True).fill("Would you take the bus?")
         second.get_by_label("Answers, one on a line").fill("no\nyes")
-        second.get_by_label("may be left out").check()
+        second.get_by_label("People may skip it").check()
         page.get_by_role("button", name="Add a question").click()
         third = page.locator("fieldset.drafted").nth(2)
         third.get_by_label("Question", exact=True).fill("Where do you work?")
         third.get_by_label("Answers, one on a line").fill("north\nsouth")
-        page.get_by_role("button", name="Earlier: question 3").click()
+        page.get_by_role("button", name="Move up: question 3").click()
         page.get_by_label("Cross-tables").select_option("some")
         page.get_by_label("Where do you work? \N{MULTIPLICATION SIGN} Would you take the bus?").check()
         page.get_by_role("button", name="Check this survey").click()

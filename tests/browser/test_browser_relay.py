@@ -113,6 +113,7 @@ def test_the_page_says_who_sees_what_on_the_way_that_this_report_takes(browser, 
                 "yes",
             ]
             assert parties["Relay and collector together"] == ["yes", "yes", "yes"]
+            relayed.get_by_text("A relay that handed out another one could read reports").wait_for()
             accessible(relayed)
             direct = visitor.open(f"{collector.url}/s/table")
             parties = {row[0]: row[1:] for row in rows(direct)}

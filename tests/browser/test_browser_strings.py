@@ -53,7 +53,7 @@ def test_a_text_is_answered(browser, server, look):
         accessible(page)
         seen = wire.decode(bytes.fromhex(page.locator(".bytes").text_content()), survey.oracle, survey.version)
         likely = analysis(survey.oracle).likelihoods_among(np.arange(1000), seen.data)[0]
-        text = f"with it at best {100 * likely.max() / likely.sum():.3g} %."
+        text = f"With it, in at most {100 * likely.max() / likely.sum():.3g} %."
         assert text in page.locator("main").inner_text()
         page.get_by_role("button", name="Send this report").click()
         page.get_by_text("You have answered this survey").wait_for()
@@ -161,7 +161,7 @@ def made_in(page, server):
     page.get_by_text("Version that would be published").wait_for()
     accessible(page)
     page.get_by_role("button", name="Publish this survey").click()
-    page.get_by_role("heading", name="Estimates").wait_for()
+    page.get_by_role("heading", name="Results").wait_for()
     with server.admin as client:
         return Survey.from_dict(client.get("/v1/surveys/pies").json()["survey"])
 
@@ -180,9 +180,9 @@ def merged(server, survey, word, day):
 
 
 def compared(page, *windows):
-    for label, day in zip(["First window, from", "First window, to", "Second window, from"], windows, strict=False):
+    for label, day in zip(["First period, from", "First period, to", "Second period, from"], windows, strict=False):
         page.get_by_label(label).fill(day)
-    page.get_by_label("Second window, to").fill(windows[-1])
+    page.get_by_label("Second period, to").fill(windows[-1])
     page.get_by_role("button", name="Compare").click()
     page.get_by_text("values changed significantly").wait_for()
     return page.get_by_role("region", name="Changes").inner_text()
@@ -239,7 +239,7 @@ def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(bro
         page.get_by_text("must have an epsilon of at most 2 together, got 8").wait_for()
         accessible(page)
         page.get_by_role("button", name="Publish this survey").click()
-        page.get_by_role("heading", name="Estimates").wait_for()
+        page.get_by_role("heading", name="Results").wait_for()
         with server.admin as client:
             survey = Survey.from_dict(client.get("/v1/surveys/often").json()["survey"])
         assert (survey.oracle, survey.daily) == (fldp.RAPPOR(4.0, 8.0), True)

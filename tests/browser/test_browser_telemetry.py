@@ -65,9 +65,9 @@ def test_a_program_has_all_its_metrics_on_one_page(server, size):
 
 @pytest.fixture
 def gateway(tmp_path):
-    made = Server(tmp_path, ohttp="true")
-    yield made
-    assert made.stop() == 0
+    server = Server(tmp_path, ohttp="true")
+    yield server
+    assert server.stop() == 0
 
 
 def test_the_sample_program_reaches_the_dashboard_through_a_relay(gateway, tmp_path):

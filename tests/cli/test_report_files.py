@@ -67,13 +67,8 @@ class TestEveryFile:
 
     def test_tally(self, folder, tmp_path, name, named, pipe):
         target = tmp_path / "t"
-        code = 2 if name == "tally.fldp" else 0
-        done = self.run(folder, "tally", name, named, pipe, "-o", target, code=code)
-        if code:
-            source = "-" if pipe else name
-            assert done.stderr.decode() == f"{source}: holds a tally, not reports; add tallies up with fldp merge\n"
-        else:
-            assert target.read_bytes() == wire.encode_tally(TALLY)
+        self.run(folder, "tally", name, named, pipe, "-o", target)
+        assert target.read_bytes() == wire.encode_tally(TALLY)
 
     def test_merge(self, folder, tmp_path, name, named, pipe):
         target = tmp_path / "t"
@@ -147,6 +142,15 @@ def test_parquet_comes_through_a_pipe(folder, tmp_path):
         writer.start()
         assert files.read(str(pipe), ORACLE).tally == TALLY
         writer.join()
+
+
+def test_reports_are_not_added_to_tallies_that_may_have_them(folder):
+    for reports in ("reports.fldp", "reports.parquet"):
+        done = run_here("tally", reports, "tally.fldp", "-o", "wrong", cwd=folder, code=2)
+        assert done.stderr == b"tally.fldp: holds a tally, not reports; add tallies up with fldp merge\n"
+    done = run_here("tally", "tally.fldp", "reports.fldp", "-o", "wrong", cwd=folder, code=2)
+    assert done.stderr == b"reports.fldp: holds reports, not a tally; add reports up with fldp tally\n"
+    assert not (folder / "wrong").exists()
 
 
 def test_the_same_file_twice_is_refused_whatever_its_kind(folder):

@@ -4,11 +4,13 @@
 in half of all surveys does so with 0.9999. Errors at the estimate and a normal law, as they were, break it in 0.5 to 1.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import fldp
-from support.promises import MAKERS, concentrated, measured, most_broken
+from support.promises import MAKERS, concentrated, covers, measured, most_broken
 
 RUNS, ALARM = 60, 1e-6
 
@@ -56,6 +58,18 @@ def test_exponential_finds_no_change_that_is_none():
     assert changed < most_broken(RUNS, 0.05, ALARM)
 
 
+def test_a_report_by_chance_is_no_change():
+    """GRR on 1,000 values: chance supports each a tenth of a time. A normal law finds changes in a quarter of runs."""
+    oracle, truth = fldp.GRR(1.0, 1000), np.zeros(1000, np.int64)
+    truth[0] = 100
+    estimates = [oracle.estimate(fldp.simulate(oracle, truth, rng=run)) for run in range(4 * RUNS)]
+    changes = [before.compare(after) for before, after in zip(estimates[::2], estimates[1::2], strict=True)]
+    limit = most_broken(2 * RUNS, 0.05, ALARM)
+    assert sum(bool(change.significant().any()) for change in changes) < limit
+    assert sum(bool(replace(change, jump=0.0).significant().any()) for change in changes) >= limit
+    assert sum(not covers(change.interval(simultaneous=True), np.zeros(1000)).all() for change in changes) < limit
+
+
 def test_the_error_of_a_sum_of_points_is_stated():
     """PGR with far more values than people: norm-sub in the place of the counts would state 0.75 of the error.
 
@@ -68,3 +82,15 @@ def test_the_error_of_a_sum_of_points_is_stated():
     totals = [oracle.estimate(fldp.simulate(oracle, truth, rng=run)).sum(members) for run in range(100)]
     errors = np.array([(total.count - truth[members].sum()) / total.stderr for total in totals])
     assert 0.8 < np.sqrt((errors**2).mean()) < 1.25
+
+
+def test_tables_find_no_answer_that_nobody_gave():
+    """Few people, many answers, a large epsilon: a normal law finds one in two of three runs."""
+    oracle, rows = fldp.questions([400, 2], 2.5, "none", base="grr"), np.zeros((30, 2), np.int64)
+    truth, false_finds, missed, normal = np.array([30] + [0] * 399), 0, 0, 0
+    for run in range(RUNS):
+        estimate = oracle.estimate(oracle.privatize(rows, rng=run))[0]
+        false_finds += bool(estimate.found()[1:].any())
+        missed += not covers(estimate.interval(simultaneous=True), truth).all()
+        normal += fldp.Estimate(oracle, estimate.counts, estimate.stderr, estimate.n).found()[1:].any()
+    assert max(false_finds, missed) < most_broken(RUNS, 0.05, ALARM) <= normal

@@ -14,8 +14,8 @@ import pytest
 
 from support.certificates import write_certificate
 from support.collector_server import Server, batch, key
-from support.collector_store import until
 from support.ports import free_port
+from support.waiting import until
 
 SAMPLE = (Path(__file__).parents[2] / "deploy" / "nginx.conf").read_text()
 AROUND = """

@@ -14,9 +14,10 @@ from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.distributed import tally
 from fldp.distributed.lake import writing
 from fldp.distributed.lake.writing import check_lake, day_name, reports_in, whole_output
-from support.collector_store import publish, submission, until
+from support.collector_store import publish, submission
 from support.s3_server import object_store
 from support.serving import collector, shell
+from support.waiting import until
 
 TODAY = "2026-11-04"
 

@@ -16,10 +16,10 @@ def test_distance_of_the_cdf():
     whose distances are a quarter larger passes less than 1 of 1,000.
     """
     scale = Scale(0, 1, bins=best_bins(10_000, 1.0))
-    oracle, found = number_oracle(scale, 1.0), []
+    oracle, errors = number_oracle(scale, 1.0), []
     for place, name in enumerate(POPULATIONS):
         for seed in range(24):
             people = numbers(name, 10_000, seed)
             reports = oracle.privatize(scale.encode(people), rng=1000 * place + seed)
-            found.append(distances(as_number(oracle.estimate(reports), scale), people, 256)[0])
-    assert np.mean(found) <= 0.0185
+            errors.append(distances(as_number(oracle.estimate(reports), scale), people, 256)[0])
+    assert np.mean(errors) <= 0.0185

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from fldp.experiments.runner.cells import Cell, RunPlan, collect
 from fldp.experiments.runner.journal import Journal, line_of
 from fldp.experiments.runner.table import COLUMNS
 from support.serving import run_here, shell
+from support.waiting import until
 
 STEP = {"name": "step", "users": 30_000, "values": 64}
 SMALL = Specification(
@@ -373,13 +373,6 @@ def alive(pid):
         return False
 
 
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_two_jobs_give_the_bytes_of_one(tmp_path, table):
     (tmp_path / "x.toml").write_text(TOML)
     _, err = finish(spawn(tmp_path, "x.toml", "--jobs", "2"))
@@ -394,12 +387,12 @@ def test_killed_in_the_middle_and_resumed(tmp_path, monkeypatch, jobs):
     (tmp_path / "x.toml").write_text(SLOW)
     journal, spec = tmp_path / "x.csv.journal", Specification.load(tmp_path / "x.toml")
     process = spawn(tmp_path, "x.toml", "--jobs", jobs)
-    wait_for(lambda: process.poll() is not None or (journal.exists() and journal.read_bytes().count(b"\n") > 5))
+    until(lambda: process.poll() is not None or (journal.exists() and journal.read_bytes().count(b"\n") > 5))
     workers = children(process.pid)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "it was killed, not finished"
     try:
-        wait_for(lambda: not any(map(alive, workers)), seconds=30)
+        until(lambda: not any(map(alive, workers)))
     finally:
         for worker in filter(alive, workers):
             os.kill(worker, signal.SIGKILL)

@@ -8,8 +8,8 @@ import pytest
 
 from support.browser import Visitor, chromium
 from support.collector_server import Server, specification
-from support.collector_store import until
 from support.javascript import ROOT, build, node
+from support.waiting import until
 from support.website import site
 
 README = (ROOT / "js" / "README.md").read_text()

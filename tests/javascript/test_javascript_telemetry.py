@@ -144,7 +144,8 @@ class Twin:
             since = self.mode.since if self.mode.mode == choose and self.mode.since else f"{moment:%Y-%m-%d}"
             self.mode = Mode(choose, "chosen for paint", since)
             if choose == "off" and (self.folder / "app.db").exists():
-                Installed(self.metrics, agent._places).forget_aggregates()
+                with agent.state.exclusive() as rows:
+                    rows.forget_aggregates()
             agent = self._worked(moment)
         if self.mode.mode != "off":
             for name, value in records:

@@ -16,10 +16,10 @@ from fldp.client import Client
 from fldp.telemetry.publishing import exported, publish, survey_of
 from support.browser import Visitor, chromium
 from support.collector_server import flawless
-from support.collector_store import until
 from support.javascript import HERE, ROOT, node
 from support.relays import relay
 from support.telemetry import only
+from support.waiting import until
 from support.website import site
 
 STATIC = ROOT / "src" / "fldp" / "collector" / "static"

@@ -88,8 +88,8 @@ def test_a_small_batch_goes_the_whole_way_without_numba():
     code = (
         "import sys, fldp, numpy as np\n"
         "from fldp import wire\n"
-        "made = [cls(3.0, 5) for cls in (fldp.GRR, fldp.OUE, fldp.SUE, fldp.SS, fldp.HR, fldp.FHR)]\n"
-        "for oracle in (*made, fldp.RR(3.0)):\n"
+        "oracles = [cls(3.0, 5) for cls in (fldp.GRR, fldp.OUE, fldp.SUE, fldp.SS, fldp.HR, fldp.FHR)]\n"
+        "for oracle in (*oracles, fldp.RR(3.0)):\n"
         "    values = np.repeat([0, 1], [3000, 1000])\n"
         "    reports = wire.decode(wire.encode(oracle.privatize(values)))\n"
         "    estimate = oracle.estimate(wire.decode_tally(wire.encode_tally(oracle.tally(reports))))\n"

@@ -1,3 +1,4 @@
+import importlib
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp.numerics import kernels
+from fldp.numerics import walsh_hadamard as module
 from fldp.numerics.kernels import U64
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
@@ -62,6 +64,25 @@ def test_transform_is_exact(bits):
     assert np.array_equal(walsh_hadamard(vector, load_numba=False), transformed)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_transform_in_threads_is_the_same_to_the_last_bit(threads, kind):
+    vector = (np.random.default_rng(threads).standard_normal(1 << 15) * 1e9).astype(kind)
+    expected = walsh_hadamard(vector)
+    module._transform_in_threads(vector, threads)
+    assert np.array_equal(vector, expected)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_long_vectors_are_transformed_in_threads_where_there_are_cores(monkeypatch, cores):
+    asked, vector = [], np.arange(module.MIN_THREADED)
+    monkeypatch.setattr(module, "_processors", lambda: cores)
+    monkeypatch.setattr(module, "_transform_in_threads", lambda vector, threads: asked.append((len(vector), threads)))
+    walsh_hadamard(vector)
+    walsh_hadamard(vector[: len(vector) // 2])
+    assert asked == [(len(vector), 2)] * (cores > 1)
+
+
 @pytest.mark.parametrize("load_numba", [True, False])
 def test_transform_takes_rows_and_floats(load_numba):
     rows = np.random.default_rng(5).integers(-(2**20), 2**20, (3, 4096))
@@ -114,3 +135,12 @@ def test_the_cache_on_disk_sees_a_change_of_the_shared_kernels(monkeypatch):
         monkeypatch.setattr(kernels, "_source", lambda f, file=file: real(f) + b"#" * (f.__code__.co_filename == file))
         after = {kernel: kernel._linked().__qualname__ for kernel in before}
         assert affected <= {kernel for kernel in before if after[kernel] != before[kernel]}
+
+
+def test_one_user_is_computed_in_plain_python_unless_made_up():
+    """Once Numba is loaded, a simulation of few people runs compiled; for real ones the steps stay as they are."""
+    importlib.import_module("numba")
+    assert parity.over(1) is parity
+    with kernels.simulating():
+        assert parity.over(1) is parity.compiled
+    assert parity.over(1) is parity

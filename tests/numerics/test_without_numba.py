@@ -22,8 +22,8 @@ def test_the_vectors_of_every_oracle_are_the_same():
         "from pathlib import Path\n"
         "from fldp.conformance import vectors\n"
         f"kept = Path({str(VECTORS)!r})\n"
-        "made = vectors.files()\n"
-        "print(len(made), [name for name, text in made.items() if (kept / name).read_text() != text])\n"
+        "files = vectors.files()\n"
+        "print(len(files), [name for name, text in files.items() if (kept / name).read_text() != text])\n"
     )
     done = run(code, "-W", "error")
     assert done.stdout == f"{len(list(VECTORS.glob('*.json')))} []\n", done.stderr

@@ -59,6 +59,12 @@ def test_keys_that_are_cut_off_are_refused():
             ohttp.decode_keys(bytes(changed))
 
 
+@pytest.mark.parametrize(("config", "why"), [(b"\1\0", "cut off"), (KEY.config.encode()[:-6] + b"\0\3\0\1\0", "pairs")])
+def test_a_configuration_that_is_none_is_refused(config, why):
+    with pytest.raises(ohttp.KeysError, match=why):
+        ohttp.KeyConfig.decode(config)
+
+
 def test_a_request_that_was_changed_or_cut_is_refused():
     sent, _ = ohttp.encapsulate(KEY.config, b"a request")
     for place in range(len(sent)):

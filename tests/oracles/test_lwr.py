@@ -360,7 +360,7 @@ def test_an_audit_of_histories_accuses_who_keeps_nothing():
         return np.stack([oracle.privatize(values, rng=noise).data for _ in range(8)], axis=1)
 
     assert not audit_histories(oracle, client=forgetful, samples=6000, rng=1).holds
-    with pytest.raises(ParameterError, match="GRR is answered once, and that is repeated"):
+    with pytest.raises(ParameterError, match="GRR is answered once, and the report is repeated"):
         audit_histories(fldp.GRR(1.0, 4), samples=400)
 
 
@@ -418,7 +418,7 @@ def test_the_shell_verifies_plans_and_audits_whole_histories(tmp_path):
     said, _ = shell("audit", *options)
     assert "all reports of one person on 8 days, whose value stays; together they claim epsilon 1." in said
     _, error = shell("audit", "--oracle", "grr", "--epsilon", 1, "--domain", 4, "--days", 8, code=2)
-    assert "GRR is answered once, and that is repeated" in error
+    assert "GRR is answered once, and the report is repeated" in error
 
 
 def test_the_plan_for_people_who_are_asked_again():

@@ -7,6 +7,7 @@ import pytest
 
 from fldp import cli
 from fldp.cli import app
+from fldp.oracles import names
 from fldp.survey import Survey
 from support.documents import PAGES, ROOT, Walk, blocks, examples
 from support.left_out import ENDS, LEFT_OUT, left_out
@@ -61,14 +62,19 @@ def test_the_surveys_of_the_readme_are_good():
     assert sizes == [5, None]
 
 
+def test_the_number_of_mechanisms_is_counted():
+    for path in (ROOT / "README.md", ROOT / "docs" / "index.md"):
+        assert re.findall(r"(\d+) mechanisms", path.read_text()) == [str(len(names()))], path.name
+
+
 def test_every_command_is_in_the_readme():
     for module in cli.COMMANDS:
         import_module(f"fldp.cli.{module}")
-    names = [command.name or command.callback.__name__ for command in app.registered_commands]
+    commands = [command.name or command.callback.__name__ for command in app.registered_commands]
     for group in app.registered_groups:
-        commands = group.typer_instance.registered_commands
-        names += [f"{group.name} {command.name or command.callback.__name__}" for command in commands]
-    for name in names:
+        inner = group.typer_instance.registered_commands
+        commands += [f"{group.name} {command.name or command.callback.__name__}" for command in inner]
+    for name in commands:
         assert f"fldp {name}" in README or f"make {name}" in README, name
 
 

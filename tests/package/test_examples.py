@@ -1,18 +1,21 @@
 """The example notebooks run, and what they show was seen."""
 
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+HEADING = re.compile(r"<(?:h\d|caption|th)\b[^>]*>([^<]*)")
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 
 
 def shown(notebook):
-    """Return for each cell of code what kinds of output it has."""
+    """Return for each cell of code what kinds of output it has, and their headings, which no chance decides."""
     cells = (cell for cell in notebook.cells if cell.cell_type == "code")
-    return [[sorted(output.get("data", {})) for output in cell.outputs] for cell in cells]
+    data = [[output.get("data", {}) for output in cell.outputs] for cell in cells]
+    return [[(sorted(each), HEADING.findall(each.get("text/html", ""))) for each in outputs] for outputs in data]
 
 
 @pytest.mark.serving

@@ -178,6 +178,76 @@ def test_limits_are_named_as_the_public_options_are():
         assert not re.search(r"\b_?(MOST|LEAST)_[A-Z]", path.read_text()), path
 
 
+BORDERS = {  # files and folders where types end, and why
+    "__init__.py": "a module's __getattr__ returns what a name stands for",
+    "cli/": "classes of Typer, which differ by its version",
+    "client/replies.py": "JSON that was checked against the operation's model",
+    "client/requests.py": "the fields of an operation's query, which its model knows",
+    "collector/service/planning.py": "the fields of a plan, which the planners check",
+    "collector/storage/postgres/": "keywords and rows of psycopg",
+    "data/formats.py": "the outcome of a report: each oracle has a type of its own",
+    "distributed/engines/registry.py": "frames of other libraries",
+    "experiments/runner/table.py": "columns of any type",
+    "interface/models.py": "objects in JSON whose keys depend on the oracle",
+    "oracles/base/moved_members.py": "members under their old names",
+    "oracles/base/oracle.py": "the options of an estimate: each oracle has its own, and refuses others",
+    "participant/__init__.py": "a module's __getattr__",
+    "presentation/figure_style.py": "keywords of Matplotlib",
+    "survey/": "the tables of a survey as TOML or JSON has them, and the arguments that come of them",
+    "telemetry/": "tables of metrics.toml, and JSON for the person",
+}
+
+
+def signatures(body):
+    """Yield the annotations of all public functions, methods and fields; Numba finds out the types of a kernel."""
+    for node in body:
+        name = getattr(node, "name", "") or getattr(getattr(node, "target", None), "id", "")
+        if name.startswith("_") and not name.startswith("__"):
+            continue
+        if isinstance(node, ast.ClassDef | ast.If):
+            yield from signatures(node.body)
+        elif isinstance(node, ast.AnnAssign):
+            yield node.annotation
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_kernel(node):
+            arguments = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+            yield from filter(None, (*(each.annotation for each in arguments), node.returns))
+
+
+def is_kernel(function):
+    return "Kernel" in {getattr(decorator, "id", "") for decorator in function.decorator_list}
+
+
+def is_untyped(annotation):
+    return bool(re.search(r"\bAny\b", re.sub(r"(dtype|integer)\[Any\]", "", ast.unparse(annotation))))
+
+
+def test_public_signatures_have_types():
+    untyped = {
+        path.relative_to(SOURCE).as_posix()
+        for path in FILES.values()
+        if "Any" in (text := path.read_text()) and any(map(is_untyped, signatures(ast.parse(text).body)))
+    }
+    assert [path for path in untyped if not path.startswith(tuple(BORDERS))] == []
+    assert [border for border in BORDERS if not any(path.startswith(border) for path in untyped)] == []
+
+
+def test_a_type_that_is_missing_is_found():
+    code = "class A:\n def f(self, *, x: list[Any]): ...\n def _g(self) -> Any: ...\n"
+    assert list(map(is_untyped, signatures(ast.parse(code).body))) == [True]
+
+
+VAGUE = "(found|made|given)"
+VAGUELY = re.compile(rf"\b{VAGUE}(, \w+)? = |\bas {VAGUE}:|\b(const|let) {VAGUE}\b|^ *for {VAGUE} in ", re.M)
+
+
+def test_a_variable_says_what_it_holds():
+    folders = [SOURCE, *(ROOT / name for name in ("tests", "bench", "tools", "js/src", "js/test"))]
+    paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".ts", ".js")]
+    own = [path for path in paths if "vendor" not in path.parts and path.parent.name != "static"]
+    assert [path for path in own if VAGUELY.search(path.read_text())] == []
+    assert VAGUELY.search("for " + "found in f():")
+
+
 def test_tests_share_by_way_of_support():
     for path in (ROOT / "tests").rglob("*.py"):
         assert not re.search(r"^\s*(from|import) test_", path.read_text(), re.M), path

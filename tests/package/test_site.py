@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from inspect import getmembers, isfunction
 from pathlib import Path
 
 import pytest
@@ -87,10 +88,24 @@ def has_every_name_command_setting_and_route(site):
     reference = {page.stem: page.read_text() for page in (site / "reference").glob("*.html")}
     everything = "".join(reference.values())
     assert [name for name in fldp.__all__ if f'id="fldp.{name}"' not in everything] == []
+    assert [name for name in members() if f'id="{name}"' not in everything] == []
+    assert "patience: float = 60.0" in re.sub(r"<[^>]+>", "", reference["client"])
     assert [words for words in EXAMPLES if f'id="{words.replace(" ", "-")}"' not in reference["shell"]] == []
     assert [name for name, _, _ in described() if f"<code>--{name.replace('_', '-')}</code>" not in everything] == []
     shown = re.sub(r"<[^>]+>", "", reference["http"])
     assert [each.path for each in OPERATIONS if f"{each.method} {each.path}" not in shown] == []
+
+
+def members():
+    """What can be called of a class, whether it is its own or inherited; oracles and errors inherit alike."""
+    for name in fldp.__all__:
+        thing = getattr(fldp, name)
+        if isinstance(thing, type) and not issubclass(thing, fldp.Oracle | Exception):
+            yield from (f"fldp.{name}.{own}" for own, value in getmembers(thing, isfunction) if is_shown(own, value))
+
+
+def is_shown(name, function):
+    return not name.startswith("_") and function.__module__.startswith("fldp.") and bool(function.__doc__)
 
 
 def search_knows_every_page(site):

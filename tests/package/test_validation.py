@@ -1,6 +1,7 @@
 """One way to check input: constraints, the list of all mistakes, and the rules of identifiers, each in one place."""
 
 import ast
+import io
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -11,9 +12,10 @@ import pytest
 
 import fldp
 from fldp.errors import ParameterError
-from fldp.support import identifiers
+from fldp.support import canonical_json, identifiers
 from fldp.support.exact_numbers import exact
 from fldp.support.identifiers import IDEMPOTENCY_KEY, SURVEY_NAME, TICKET, TOKEN, VERSION, Identifier
+from fldp.support.progress import progress
 from fldp.support.validation import (
     MAX_MISTAKES,
     MistakeList,
@@ -157,3 +159,43 @@ def test_javascript_has_the_same_patterns(kind, alike, least):
     patterns = [pattern.replace("\\", "") for pattern in re.findall(alike, scripts())]
     assert len(patterns) >= least
     assert set(patterns) == {kind.pattern}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("1, 2", "runs must be a list, got '1, 2'"),
+        (3, "runs must be a list, got 3"),
+        ([], "runs must be a list of at least one, got []"),
+        ([1, 2, 1], "runs must be all different, got 1"),
+    ],
+)
+def test_a_list_is_checked_as_a_whole(values, said):
+    mistakes = MistakeList()
+    mistakes.check_list(("runs",), integer(1, 9), values)
+    assert mistakes.messages == [said]
+
+
+def test_exact_numbers_are_of_numpy_too_and_not_absurdly_long():
+    assert exact(np.float64(0.5)) == exact("1/2") == Fraction(1, 2)
+    for absurd in ("1e2000", "1" * 1001):
+        with pytest.raises(ValueError, match=r"^$"):
+            exact(absurd)
+    with pytest.raises(TypeError):
+        exact([])
+
+
+def test_what_is_no_number_of_json_has_no_canonical_form():
+    with pytest.raises(ValueError, match="inf is not a JSON number"):
+        canonical_json.identifier({"epsilon": float("inf")})
+
+
+@pytest.mark.parametrize(("total", "shown"), [(3, "2 of 3"), (None, "2")])
+def test_a_bar_is_shown_on_a_terminal(monkeypatch, total, shown):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress("counting", total) as advance:
+        advance(2)
+    assert "counting" in terminal.getvalue()
+    assert shown in terminal.getvalue()

@@ -205,3 +205,10 @@ def test_labels_are_compared_by_name_and_by_topic(before, now, changed):
 def test_refusals_that_are_none(fields):
     with pytest.raises(ParameterError, match=r"^Refusals: "):
         Refusals(*fields)
+
+
+def test_what_was_spent_counts_at_most_two_million_answers():
+    """Two ledgers of the largest limit add up to it; a stored number beyond that is damage."""
+    assert Spent(Fraction(1), answers=2_000_000).answers == 2_000_000
+    with pytest.raises(ParameterError, match="answers must be an integer from 0 to 2000000, got 2000001"):
+        Spent(Fraction(1), answers=2_000_001)

@@ -204,11 +204,18 @@ def test_a_file_that_holds_no_key_is_refused():
 
     kinds = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     curve = ec.generate_private_key(ec.SECP256R1()).private_bytes(*kinds)
-    for bad, why in ((b"", "not a PEM file"), (curve, "RSA key of 2048 bits")):
+    three = rsa.generate_private_key(3, 2048).private_bytes(*kinds)
+    for bad, why in ((b"", "not a PEM file"), (curve, "RSA key of 2048 bits"), (three, "exponent of the key must be")):
         with pytest.raises(ParameterError, match=why):
             PrivateKey.from_pem(bad)
     with pytest.raises(ParameterError, match="damaged"):
         PrivateKey.decode(bytes(256))
+
+
+def test_only_a_number_below_the_modulus_is_signed():
+    for bad in (b"", bytes(255), KEY.public.n.to_bytes(256), bytes([255]) * 256):
+        with pytest.raises(SignatureError, match="number below the modulus"):
+            KEY.sign(bad)
 
 
 def test_the_process_that_signs_is_started_again():

@@ -18,6 +18,7 @@ import fldp
 from fldp.privacy.auditor.external_command import Command
 from fldp.survey import Survey
 from support.serving import shell
+from support.waiting import until
 
 STRANGER = shlex.join([sys.executable, "-S", str(Path(__file__).parents[1] / "support" / "stranger.py")])
 RR = ("--oracle", "rr", "--epsilon", "1")
@@ -141,13 +142,18 @@ def test_what_a_command_started_ends_with_it(tmp_path, last):
     with pytest.raises(fldp.WireError, match=r"no complete answer within 0\.5 seconds"):
         Command(f"sh {script}", fldp.RR(1.0), timeout=0.5)([1])
     pid = int((tmp_path / "pid").read_text())
-    for _ in range(100):
-        state = Path(f"/proc/{pid}/stat")
-        if not state.exists() or state.read_text().split()[2] == "Z":
-            return
-        time.sleep(0.05)
-    os.kill(pid, 9)
-    pytest.fail("the child of the command goes on")
+    try:
+        until(lambda: _has_ended(Path(f"/proc/{pid}/stat")), 60)  # it sleeps longer
+    except AssertionError:
+        os.kill(pid, 9)
+        pytest.fail("the child of the command goes on")
+
+
+def _has_ended(state):
+    try:
+        return state.read_text().split()[2] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_what_a_command_says_aside_does_not_stop_it():

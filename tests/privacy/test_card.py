@@ -340,7 +340,7 @@ def test_a_dollar_is_no_formula(tmp_path, plain_card, text):
         save_bars(estimate, tmp_path / "bars.svg", title=text)
     assert f">{text}</text>" in (tmp_path / "card.svg").read_text()
     bars = (tmp_path / "bars.svg").read_text()
-    shown = text if len(text) <= 14 else text[:13] + "…"
+    shown = text if len(text) <= 40 else text[:39] + "…"
     assert f">{text}</text>" in bars
     assert f">{shown}</text>" in bars
 
@@ -397,6 +397,7 @@ def test_the_card_says_who_sees_what_on_the_way_that_the_reports_take(rules, col
         answers_card
     )
     said = " ".join(card.as_text(answers_card).split())
+    assert ("A relay that handed out another one could read reports" in said) == bool(rules)
     assert f"The collector: your address, the time: {collector}; which survey: yes; your report: yes." in said
     assert json.loads(card.as_json(answers_card))["words"]["Who sees what"] == list(section.spoken)
 

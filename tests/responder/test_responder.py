@@ -122,6 +122,11 @@ def test_an_unknown_label_is_refused_and_not_shown(answer):
         ({"name": "fwr", "epsilon": 1, "domain_size": 100, "eta": 2**-11}, "eta must be at least 1/1024"),
         ({"name": "hrr", "epsilon": 1, "domain_size": 4, "eta": 0.5}, "1; FWR has others"),
         ({"name": "fwr", "epsilon": 1, "domain_size": 70_000, "eta": 0.5}, "make the oracle, fldp.FWR"),
+        (
+            {"name": "ss", "epsilon": 1, "domain_size": 5, "set_size": 5},
+            "must be below the number of values, 5",
+        ),
+        ([("name", "grr")], "the JSON object of a survey or of an oracle"),
     ],
 )
 def test_a_bad_description_is_refused_with_a_reason(fields, said):
@@ -184,6 +189,17 @@ def test_other_oracles_keep_nothing():
     for call in (responder.keep, lambda: responder.following(b"")):
         with pytest.raises(ParameterError, match="nothing is kept of GRR"):
             call()
+
+
+def test_what_is_wrong_with_a_survey_for_a_responder_is_said():
+    with pytest.raises(ParameterError, match="version= is for a survey"):
+        Responder.from_dict({"name": "rr", "epsilon": 1.0}, version="0" * 64)
+    daily = {**survey().canonical, "collect": {"repeat": "daily"}}
+    with pytest.raises(ParameterError, match="answered daily from a stored response"):
+        Responder.from_dict(daily)
+    three = {**survey().canonical, "labels": ["a", "b", "c"], "oracle": {"name": "rr", "epsilon": 1.0}}
+    with pytest.raises(ParameterError, match="number of labels must be 2, got 3"):
+        Responder.from_dict(three)
 
 
 def test_another_version_of_a_survey_is_refused():

@@ -169,11 +169,11 @@ def test_a_bit_of_each_draw_halves_the_blocks():
 @pytest.mark.parametrize(("places", "members"), [(255, 60), (256, 60), (257, 60), (600, 200), (600, 500), (1023, 1)])
 def test_the_places_that_are_drawn_are_those_of_a_plain_loop(places, members):
     for seed in range(20):
-        given, read = [], fldp.Stream(seed).words(1000).tobytes()
+        sizes, read = [], fldp.Stream(seed).words(1000).tobytes()
         kept = set_responses.drawer(
-            places, members, lambda count, read=read, given=given: given.append(count) or read[:count]
+            places, members, lambda count, read=read, sizes=sizes: sizes.append(count) or read[:count]
         )()
-        blocks, stream = len(kept), BytesIO(read[: given[0]])
+        blocks, stream = len(kept), BytesIO(read[: sizes[0]])
         levels = (blocks - 1).bit_length()
         few = min(members, places - members)
         draws = round(np.log1p(-few / places) / np.log1p(-1 / (256 << levels)))

@@ -9,11 +9,11 @@ from fldp.collector.config.database_url import Database
 from fldp.collector.storage.postgres.store import PostgresStore
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.postgres_server import server
-from support.submissions import DAY, publish, submission, until, whole
+from support.submissions import DAY, publish, submission, whole
 
 STORES = ("sqlite", "postgres")
 
-__all__ = ["DAY", "STORES", "damage", "opened", "publish", "rows", "stored_in", "submission", "until", "whole"]
+__all__ = ["DAY", "STORES", "damage", "opened", "publish", "rows", "stored_in", "submission", "whole"]
 
 
 def opened(kind, folder):

@@ -13,9 +13,9 @@ def latent(n, questions, answers, seed):
 
 def table(rows, a, b, answers):
     """Return the true shares of two questions together."""
-    found = np.zeros((answers, answers))
-    np.add.at(found, (rows[:, a], rows[:, b]), 1 / len(rows))
-    return found
+    shares = np.zeros((answers, answers))
+    np.add.at(shares, (rows[:, a], rows[:, b]), 1 / len(rows))
+    return shares
 
 
 def square_error(tables, rows, answers):

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import psycopg
 
 from support.ports import free_port
+from support.waiting import until
 
 PASSWORD = "s3cret/of:the@tests"
 ENCODED = "s3cret%2Fof%3Athe%40tests"
@@ -75,13 +75,13 @@ class PostgresServer:
         with (self.folder / "log").open("ab") as log:
             command = [program("postgres"), "-D", self.data, "-p", str(self.port), *flags]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", **self._as)
-        for _ in range(600):
-            with suppress(psycopg.OperationalError):
-                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
-                return
-            assert self.process.poll() is None, (self.folder / "log").read_text()
-            time.sleep(0.02)
-        raise AssertionError("PostgreSQL does not start")
+        until(self._answers)
+
+    def _answers(self):
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        with suppress(psycopg.OperationalError):
+            psycopg.connect(self.url("postgres"), connect_timeout=30).close()
+            return True
 
     def stop(self, how=signal.SIGINT):
         """Stop; SIGINT does not wait for those who are connected."""

@@ -5,12 +5,12 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager, suppress
 
 import fsspec
 
 from support.ports import free_port
+from support.waiting import until
 
 ACCESS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_DEFAULT_REGION": "us-east-1"}
 
@@ -23,12 +23,12 @@ class ObjectStore:
         self.environment = {**ACCESS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}"}
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(1200):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 5):
-                return
-            assert self.process.poll() is None, "moto's server has ended"
-            time.sleep(0.05)
-        raise AssertionError("moto's server does not start")
+        until(self._answers)
+
+    def _answers(self):
+        assert self.process.poll() is None, "moto's server has ended"
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 30):
+            return True
 
     @property
     def files(self):

@@ -6,14 +6,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from support.commands import run_here, shell
 from support.ports import free_port
+from support.waiting import until
 
 __all__ = ["FLDP", "collector", "double", "has_collector", "run_here", "running", "shell"]
 
@@ -43,14 +43,15 @@ def double():
     port = free_port()
     with running([sys.executable, "-m", "support.collector_double", str(port)], cwd=TESTS) as process:
         url = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            assert process.poll() is None, "the double has ended"
-            try:
-                urllib.request.urlopen(f"{url}/seen", timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+        until(lambda: _answers(process, f"{url}/seen"))
         yield url
+
+
+def _answers(process, url):
+    assert process.poll() is None, "the double has ended"
+    with suppress(OSError):
+        urllib.request.urlopen(url, timeout=30).close()
+        return True
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Surveys in a store, and submissions to it."""
 
 import json
-import time
 
 from fldp import Survey
 from fldp.collector.storage.protocol import StoredSurvey, Submission
@@ -26,11 +25,3 @@ def submission(survey, number, name, values=(0,), body=None, **more):
 def whole(store, survey, number):
     with store.snapshot() as snapshot:
         return DayWindow(number).tally(snapshot, survey.oracle)
-
-
-def until(holds, seconds=120):
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)

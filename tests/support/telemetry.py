@@ -50,10 +50,10 @@ def at(text):
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def install(folder, metrics, moment, *, mode=ON, notice=None):
+def install(folder, metrics, moment, *, mode=ON, **options):
     """Start a program at a moment."""
     places = Places(str(Path(folder) / "app.db"), str(Path(folder) / "answers.db"))
-    return Agent(metrics, mode, places, clock=lambda: moment, notice=notice)
+    return Agent(metrics, mode, places, clock=lambda: moment, **options)
 
 
 def lived(folder, metrics, values, days=("2026-01-10", "2026-02-10")):

@@ -2,8 +2,10 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from fldp import telemetry
 from fldp.errors import DomainError, FldpError
 from fldp.telemetry import _Running
+from fldp.telemetry.installed import one_installed
+from support.commands import run_here
 from support.telemetry import FIELDS
 
 ROOT = Path(__file__).parents[2]
@@ -66,8 +70,6 @@ telemetry.setup(json.loads(sys.argv[1]))
 telemetry.record("theme", "dark")
 """
     python(code, json.dumps({**FIELDS, "default": "local"}))
-    from fldp.telemetry.installed import one_installed
-
     assert one_installed("paint").view()["values"]["theme"]["would_report"] == "dark"
     state = variables / "state" / "fldp" / "telemetry"
     assert state.stat().st_mode & 0o777 == 0o700
@@ -90,14 +92,138 @@ if os.fork() == 0:
 os.wait()
 """
     python(code, json.dumps({**FIELDS, "default": "local", "metric": table}))
-    from fldp.telemetry.installed import one_installed
-
     assert one_installed("paint").view()["values"]["pages"]["kept"] == {"": 6.0}
+
+
+FORK = """
+import json, os, sqlite3, sys, threading
+from fldp import telemetry
+telemetry.setup(json.loads(sys.argv[1]))
+telemetry.flush(60)
+agent, opened, release = telemetry._Running.agent, threading.Event(), threading.Event()
+closed = False
+
+def busy():
+    global closed
+    with agent.state.exclusive():
+        opened.set()
+        release.wait(float(sys.argv[2]))
+        closed = True
+
+threading.Thread(target=busy, daemon=True).start()
+opened.wait()
+child = os.fork()
+if not child:
+    telemetry.record("theme", "dark")
+    print(closed, telemetry.mode, flush=True)
+    sys.exit(0)
+status = os.waitpid(child, 0)[1]
+release.set()
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize(("seconds", "said"), [("0.1", "True on"), ("600", "False off")])
+def test_a_fork_waits_for_open_files_or_its_child_does_without(variables, seconds, said):
+    """A child that inherits SQLite's locks from a thread that is not there any more hangs when it opens a file."""
+    done = python(FORK, json.dumps(FIELDS), seconds)
+    assert done.stdout.strip() == said
+    assert done.stderr == ""
+
+
+def test_a_forked_server_stores_values_before_its_end(variables):
+    """Its parent has set telemetry up, and the child is killed in the end."""
+    code = """
+import json, os, sys
+from fldp import telemetry
+from fldp.telemetry import agent
+agent._MINUTE = 0.01
+telemetry.setup(json.loads(sys.argv[1]))
+telemetry.flush(60)
+if not os.fork():
+    telemetry.record("theme", "dark")
+    running, kept = telemetry._Running.agent, None
+    while not kept:
+        with running.state.exclusive() as rows:
+            kept = rows.aggregate(running._current, "theme")
+    os._exit(0)
+os._exit(os.wait()[1])
+"""
+    python(code, json.dumps({**FIELDS, "default": "local"}))
+    assert one_installed("paint").view()["values"]["theme"]["would_report"] == "dark"
+
+
+def test_the_end_of_a_program_does_not_wait_for_others_who_lock_its_file(variables):
+    """Somebody else, such as a program that was stopped, has the file, and the program would wait for an hour."""
+    code = """
+import json, sys
+from fldp.telemetry import state
+state.PATIENCE = 3600.0
+from fldp import telemetry
+telemetry.setup(json.loads(sys.argv[1]))
+telemetry.record("theme", "dark")
+"""
+    fields = json.dumps({**FIELDS, "default": "local"})
+    python(code, fields)
+    path = variables / "state" / "fldp" / "telemetry" / "paint.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        subprocess.run([sys.executable, "-c", code, fields], env=os.environ, check=True, timeout=120)
+
+
+def test_a_program_that_runs_heeds_what_the_person_says_meanwhile(variables):
+    telemetry.setup({**FIELDS, "default": "local"})
+    agent = _Running.agent
+    telemetry.record("theme", "dark")
+    agent.save()
+    assert telemetry.mode == "local"
+    assert run_here("telemetry", "off").stdout.startswith(b"telemetry is off")
+    telemetry.record("theme", "light")
+    agent.save()
+    assert (telemetry.mode, telemetry.reason) == ("off", "chosen for all programs by fldp telemetry off")
+    with agent.state.exclusive() as rows:
+        assert [rows.aggregate(period, "theme") for period, _ in rows.open_periods()] == [{}]
+    assert run_here("telemetry", "local").stdout.startswith(b"telemetry is local")
+    agent.heed()
+    telemetry.record("theme", "light")
+    agent.save()
+    with agent.state.exclusive() as rows:
+        assert [rows.aggregate(period, "theme") for period, _ in rows.open_periods()] == [{"light": 1.0}]
+
+
+def test_somebody_who_says_off_while_values_are_being_stored_finds_none(variables):
+    """The choice comes after the program has looked, and before it has the lock."""
+    telemetry.setup({**FIELDS, "default": "local"})
+    agent, said = _Running.agent, []
+    telemetry.flush(60)
+    decide = agent._decide
+
+    def late():
+        mode = decide()
+        if not said:
+            said.append(run_here("telemetry", "off"))
+        return mode
+
+    agent._decide = late
+    telemetry.record("theme", "dark")
+    agent.save()
+    with agent.state.exclusive() as rows:
+        assert rows.open_periods() == []
 
 
 @pytest.mark.parametrize(
     "metrics",
-    ["nowhere.toml", {}, {"app": 1}, {**FIELDS, "metric": {"x": {}}}, {**FIELDS, "epsilon": "much"}, b"\xff", None, 7],
+    [
+        "nowhere.toml",
+        {},
+        {"app": 1},
+        {**FIELDS, "app": "../../paint"},  # a file of it would lie where no command of the person looks
+        {**FIELDS, "metric": {"x": {}}},
+        {**FIELDS, "epsilon": "much"},
+        b"\xff",
+        None,
+        7,
+    ],
 )
 def test_setup_never_raises_unless_it_is_told_to(variables, metrics):
     telemetry.setup(metrics)

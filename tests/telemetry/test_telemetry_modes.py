@@ -65,6 +65,12 @@ def test_a_damaged_choice_means_off_and_is_mended_by_a_new_one(variables, text):
     assert mode_of("paint", "on", variables).mode == "local"
 
 
+def test_a_choice_that_nobody_can_get_at_means_off(variables, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert mode_of("paint", "on", {**variables, "XDG_CONFIG_HOME": str(tmp_path / "file")}).mode == "off"
+    assert mode_of("paint", "on", {**variables, "XDG_CONFIG_HOME": str(tmp_path / "nothing")}).mode == "on"
+
+
 PROGRAM = """
 import json, sys
 from fldp import telemetry

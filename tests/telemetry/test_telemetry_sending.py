@@ -54,6 +54,16 @@ def test_a_report_that_waits_is_not_sent_once_somebody_says_local(folder):
         assert seen == []
 
 
+def test_a_program_that_is_about_to_send_asks_once_more(folder):
+    with raw(OK) as (url, seen):
+        due(folder, collector=url)
+        metrics, said = only("sync", collector=url), iter(["on", "local"])
+        agent = install(folder, metrics, at("2026-02-20"), decide=lambda: Mode(next(said), "a test"))
+        agent.heed()
+        agent.send_due()
+        assert (agent.mode.mode, seen) == ("local", [])
+
+
 @pytest.mark.parametrize(
     ("status", "state"),
     [

@@ -1,5 +1,6 @@
 """The commands about telemetry, and the page that a person sees."""
 
+import hashlib
 import json
 import re
 import subprocess
@@ -78,9 +79,57 @@ def test_off_deletes_aggregates_and_a_variable_is_stronger(ran, monkeypatch):
     assert "something stronger decides: DO_NOT_TRACK is set" in said("on")
 
 
+def test_one_damaged_file_keeps_no_command_from_the_others(ran):
+    folder = ran.state.path.rpartition("/")[0]
+    for name, content in (("aaa", b"no database at all"), ("zzz", b"")):
+        with open(f"{folder}/{name}.db", "wb") as file:
+            file.write(content)
+    assert "paint: local" in (text := said("env", code=1))
+    assert "aaa.db: cannot be read as telemetry: file is not a database; delete it if you do not need it" in text
+    assert said("view", "--app", "paint", "--text").startswith("Telemetry of paint: local")
+    off = said("off", code=1)
+    assert off.startswith("telemetry is off for all programs")
+    assert "aaa.db" in off
+    assert "its aggregates are not deleted" in off
+    with ran.state.exclusive() as rows:
+        assert rows.aggregate("2026-01", "theme") == {}
+    assert "paint: aggregates and reports are deleted" in said("clean", code=1)
+
+
+def framed(text):
+    """A text as programs in Node store it."""
+    return f"fldp-store-1 {hashlib.sha256(text.encode()).hexdigest()}\n{text}"
+
+
+def test_programs_in_node_are_listed_and_what_they_keep_is_deleted(tmp_path):
+    folder = tmp_path / "state" / "fldp" / "telemetry"
+    folder.mkdir(parents=True)
+    periods = [{"period": "2026-01", "values": [["theme", [["dark", 1]]]]}, {"period": "2025-12", "done": True}]
+    book = {"format": "fldp-telemetry-1", "saves": [], "periods": periods, "reports": [{"key": "ü"}]}
+    (folder / "nodular.state.9").write_text(framed(json.dumps({**book, "reports": []})))
+    (folder / "nodular.state.10").write_text(framed(json.dumps(book, ensure_ascii=False)))
+    assert f"nodular in Node: its default (nobody has chosen)\n  state: {folder}/nodular.state.10" in said("env")
+    assert "nodular runs in Node" in said("view", code=2)
+    assert "telemetry is off for nodular" in said("off", "--app", "nodular")
+
+    def stored():
+        [path] = folder.iterdir()
+        head, _, text = path.read_text().partition("\n")
+        assert framed(text) == f"{head}\n{text}"
+        return path.name, json.loads(text)
+
+    forgotten = {**book, "periods": [{"period": "2026-01"}, periods[1]]}
+    assert stored() == ("nodular.state.11", forgotten)
+    assert "nodular in Node: off (chosen for nodular" in said("env")
+    said("clean")
+    assert stored() == ("nodular.state.12", {**forgotten, "reports": []})
+    (folder / "nodular.state.13").write_text("cut")
+    assert "nodular.state.13: is damaged" in said("clean", code=1)
+
+
 def test_without_a_program_commands_say_so():
     assert "no program keeps telemetry on this machine" in said("env")
-    assert "say which program" in said("view", "--text", code=2)
+    assert "no program keeps telemetry on this machine, in " in said("view", "--text", code=2)
 
 
 def test_clean_keeps_the_ledger_and_the_end_of_periods(tmp_path):
@@ -117,7 +166,7 @@ def test_python_runs_the_persons_commands():
     assert all(f" {name} " in help_ for name in ("on", "local", "off", "env", "view", "withdraw", "clean"))
     bad = subprocess.run([*line, "view", "--text"], capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr.startswith("fldp: telemetry: say which program")
+    assert bad.stderr.startswith("fldp: telemetry: no program keeps telemetry")
 
 
 def seen_data(folder):

@@ -93,9 +93,8 @@ export function fileStore(path: string): Store {
     }
   }
 
-  /** Write a text into a file that nobody looks for. */
-  async function hidden(text: string): Promise<string> {
-    const file = join(folder, `.${name}.${randomUUID()}`);
+  /** Write a text into a new file, and have it on the disk. */
+  async function write(file: string, text: string): Promise<void> {
     const handle = await open(file, "wx", 0o600);
     try {
       await handle.writeFile(framed(text));
@@ -103,7 +102,6 @@ export function fileStore(path: string): Store {
     } finally {
       await handle.close();
     }
-    return file;
   }
 
   /** Name a file as the next generation; false if another has that place, or there was one after it already. */
@@ -129,8 +127,9 @@ export function fileStore(path: string): Store {
       said(path, async () => {
         const { number, text } = await newest();
         if (text !== before) return false;
-        const file = await hidden(after);
+        const file = join(folder, `.${name}.${randomUUID()}`); // nobody looks for it
         try {
+          await write(file, after);
           return await publish(file, number + 1);
         } finally {
           await remove(file);

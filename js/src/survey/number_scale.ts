@@ -38,8 +38,8 @@ const even = (low: number, high: number, parts: number): number[] =>
   Array.from({ length: parts + 1 }, (_, k) => (k === parts ? high : low + k * ((high - low) / parts)));
 
 /** Return the table with its defaults, or refuse it. */
-function checked(given: unknown): Fields {
-  const table = Object(given) as Fields;
+function checked(declared: unknown): Fields {
+  const table = Object(declared) as Fields;
   for (const key of Object.keys(table)) require(KEYS.includes(key), "a key", `one of ${KEYS}`, key);
   const { low, high, goal = "distribution", outside = "clamp", edges, unit } = table;
   const isMean = goal === "mean";
@@ -73,8 +73,8 @@ function checked(given: unknown): Fields {
 }
 
 /** Return the number that the specification of a survey asks for; give it to `load` if numbers are to be answered. */
-export function number({ number: given }: Fields): Scale {
-  const table = checked(given);
+export function number({ number: declared }: Fields): Scale {
+  const table = checked(declared);
   const { low, high, bins, edges, goal, unit } = table as {
     low: number;
     high: number;

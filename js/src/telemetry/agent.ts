@@ -77,6 +77,7 @@ export class Telemetry {
   readonly #held = new Map<string, Map<AppMetric, Aggregate>>();
   #mode: Mode;
   #work: Promise<unknown> = Promise.resolve();
+  #saved: Promise<void> = Promise.resolve();
   #stop: (() => void)[] = [];
   #isSaving = false;
   #trouble = "";
@@ -312,15 +313,28 @@ export class Telemetry {
     }
   }
 
+  /** Look again which mode the person wants: a program may run for months after somebody has changed their mind. */
+  async #heed(): Promise<void> {
+    if (this.mode !== "off" && (await this.#decide()).mode === "off") await this.#forget();
+  }
+
   async #round(): Promise<void> {
+    await this.#attempt(() => this.#heed());
     if (this.mode === "off") return;
     await this.#attempt(() => this.#endPeriods());
     await this.#attempt(() => this.#sendDue());
     await this.#attempt(() => this.#save());
   }
 
+  /** Store what lies in memory, after what was taken from there before. */
+  #save(): Promise<void> {
+    this.#saved = this.#saved.catch(() => undefined).then(() => this.#store());
+    return this.#saved;
+  }
+
   /** Store what lies in memory, and that the program ran. */
-  async #save(): Promise<void> {
+  async #store(): Promise<void> {
+    await this.#heed();
     if (this.mode === "off") return;
     const held = [...this.#held].map(([period, values]) => [period, [...values]] as const);
     this.#held.clear();
@@ -419,6 +433,8 @@ export class Telemetry {
   }
 
   async #send(report: StoredReport): Promise<void> {
+    await this.#heed();
+    if (this.mode !== "on") return;
     await this.#tell();
     const trouble = await send(this.#declared(), report, "reports", this.#platform.fetch);
     const state: ReportState = !trouble ? "sent" : trouble.refused ? "refused" : "waiting";

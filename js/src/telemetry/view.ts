@@ -208,7 +208,8 @@ export function textOf(view: View): string {
     return `  ${name}: ${value} (why: ${why}; ${owner}; until ${expires})`;
   });
   const reports = view.reports.flatMap(({ period, metric, sent, state, due, said, bytes, says }) => {
-    const when = sent ? `sent ${sent}` : `${state}, due ${due}`;
+    const taken = state.startsWith("withdr") ? `, ${state}` : "";
+    const when = sent ? `sent ${sent}${taken}` : `${state}, due ${due}`;
     const fate = `${when}${said ? ` (${said})` : ""}, ${bytes.length / 2} bytes`;
     return [`  ${period} ${metric}: ${fate}`, ...[...says, bytes].map((line) => `    ${line}`)];
   });

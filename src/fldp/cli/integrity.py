@@ -37,7 +37,7 @@ def integrity(
     as_json: AsJson = False,
     subject: "Subject | None" = None,
 ) -> None:
-    """Test whether reports look as honest ones do, whatever the data; exit code 1 if they do not."""
+    """Look for patterns that honest reports cannot produce; exit code 1 if there are any."""
     from fldp import privacy
     from fldp.cli.subject import read_reports
     from fldp.presentation import integrity as integrity_view

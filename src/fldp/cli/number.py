@@ -41,15 +41,15 @@ def refuse_figures(asked: Figures) -> None:
         )
 
 
-def show_number(number: "Number", asked: Figures, level: float, *, as_json: bool, as_csv: bool) -> None:
+def show_number(number: "Number", asked: Figures, level: float, form: str) -> None:
     """Print a number, or the figures of it that were asked for."""
     from fldp.presentation import number as number_view
     from fldp.presentation import tables
 
     values = figures(number, asked, level)
-    if as_json:
+    if form == "json":
         typer.echo(number_view.as_json(number, level, values))
-    elif as_csv:
+    elif form == "csv":
         rows = [number_view.value_facts(value) for value in values] or number_view.rows(number, level)
         typer.echo(tables.csv_text(rows[0], rows), nl=False)
     elif values:

@@ -28,10 +28,11 @@ Anytime = Annotated[
 Column = Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")]
 
 
-def one_format(as_json: bool, as_csv: bool) -> None:
-    """Refuse two formats at once."""
+def one_format(as_json: bool, as_csv: bool) -> str:
+    """Return the format that was asked for: json, csv or text; refuse two at once."""
     if as_json and as_csv:
         raise ParameterError("fldp: give --json or --csv, not both")
+    return "json" if as_json else "csv" if as_csv else "text"
 
 
 def check_plot(path: Path | None) -> None:
@@ -54,7 +55,9 @@ Candidates = Annotated[
 
 
 def adds_options(
-    name: str, options: Mapping[str, tuple[object, object]], build: Callable[[dict[str, Any], dict[str, Any]], object]
+    name: str,
+    options: Mapping[str, tuple[object, object]],
+    build: Callable[[dict[str, object], dict[str, object]], object],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options, each with its type and default; it gets what ``build`` makes of them as ``name``.
 
@@ -93,7 +96,7 @@ def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> "Subject | No
 
     if chosen["survey"] is not None or chosen["oracle"] is not None:
         chosen |= {name: shared[name] for name in ("epsilon", "domain") if name in shared}
-    return subject_of(**chosen, **own_parameters.get())
+    return subject_of(**{**chosen, **own_parameters.get()})
 
 
 takes_oracle = adds_options("subject", COMMON_OPTIONS, _subject_of)

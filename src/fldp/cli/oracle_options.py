@@ -59,7 +59,7 @@ COMMON_OPTIONS: dict[str, tuple[object, object]] = {name: (annotation, None) for
 """The type and the default of the options that every oracle has, by the names of their parameters."""
 
 
-own_parameters: ContextVar[Mapping[str, Any]] = ContextVar("own_parameters", default=MappingProxyType({}))
+own_parameters: ContextVar[Mapping[str, object]] = ContextVar("own_parameters", default=MappingProxyType({}))
 """The parameters that only the oracle on the line has, while its command runs."""
 
 

@@ -1,11 +1,11 @@
 """The commands of the pipeline: values to reports, reports to tallies, tallies to estimates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fldp.cli.number import Cdf, Mean, Quantile, Share, refuse_figures, show_number
+from fldp.cli.number import Cdf, Figures, Mean, Quantile, Share, refuse_figures, show_number
 from fldp.cli.options import (
     Anytime,
     AsCsv,
@@ -32,6 +32,7 @@ from fldp.support.validation import counted
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
     from fldp.data.estimate import Estimate
+    from fldp.data.number import Number
     from fldp.data.reports import Reports, Tally
     from fldp.wire.record_cells import RecordEncoder
 
@@ -99,7 +100,7 @@ def tally(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Reports: files, - for standard input, or of Parquet also folders, patterns and addresses."
+            help="Reports: files, - for standard input, or of Parquet also folders, patterns and addresses; or tallies."
         ),
     ],
     output: Output = "-",
@@ -194,24 +195,21 @@ def estimate(
     """Estimate how many people hold each value, with error bars; of several questions, every table."""
     from fldp.cli.subject import Subject
     from fldp.data.number import Number
-    from fldp.presentation import tables
 
-    one_format(as_json, as_csv)
+    form = one_format(as_json, as_csv)
     check_plot(plot)
     source = _source(file, subject, method)
     about = (subject or Subject(source.oracle)).among(candidates)
     several, asked = about.tables(source), (mean, quantile or (), cdf or (), share)
     one = several[question] if several is not None and question else None
+    shown = _Shown(level, top, anytime, form, plot)
     if isinstance(one, Number) and not consistent:
         refuse_prior(prior)
-        one = one if anytime is None else one.watched(anytime)
-        show_number(one, asked, level, as_json=as_json, as_csv=as_csv)
-        _save_plot(one, plot, level, top)
+        shown.number(one, asked)
         return
     if several is not None:
         refuse_prior(prior)
         refuse_figures(asked)
-        form = "json" if as_json else "csv" if as_csv else "text"
         chosen = {"question": question, "cross": cross, "associations": associations, "consistent": consistent}
         show_tables(several, **chosen, level=level, top=top, form=form, plot=plot, planned=anytime)  # type: ignore[arg-type]
         return
@@ -221,30 +219,53 @@ def estimate(
         result = about.estimate(source, method=method, **options)
     result = processed(result, post or (method if prior else None), prior, about.question)
     if isinstance(result, Number):
-        result = result if anytime is None else result.watched(anytime)
-        show_number(result, asked, level, as_json=as_json, as_csv=as_csv)
-        _save_plot(result, plot, level, top)
-        return
-    refuse_figures(asked)
-    if anytime is not None:
+        shown.number(result, asked)
+    else:
+        refuse_figures(asked)
+        shown.counts(result)
+
+
+class _Shown(NamedTuple):
+    """How estimates are shown."""
+
+    level: float
+    top: int | None
+    planned: int | None
+    form: str
+    plot: Path | None
+
+    def number(self, number: "Number", asked: Figures) -> None:
+        """Print a number, and save its picture."""
+        watched = number if self.planned is None else number.watched(self.planned)
+        show_number(watched, asked, self.level, self.form)
+        self._save(watched)
+
+    def counts(self, estimate: "Estimate") -> None:
+        """Print the estimates of all values, or of the largest, and save a picture."""
+        from fldp.presentation import tables
+
+        watched = self._watched(estimate)
+        if self.form == "json":
+            typer.echo(tables.as_json(watched, self.level, self.top))
+        elif self.form == "csv":
+            typer.echo(tables.as_csv(watched, self.level, self.top), nl=False)
+        else:
+            tables.show(tables.estimate_table(watched, self.level, self.top or 20), *tables.estimate_notes(watched))
+        self._save(watched)
+
+    def _watched(self, estimate: "Estimate") -> "Estimate":
+        if self.planned is None:
+            return estimate
         from fldp.data.anytime_estimate import watch
 
-        result = watch(result, anytime)
-    if as_json:
-        typer.echo(tables.as_json(result, level, top))
-    elif as_csv:
-        typer.echo(tables.as_csv(result, level, top), nl=False)
-    else:
-        tables.show(tables.estimate_table(result, level, top or 20), *tables.estimate_notes(result))
-    _save_plot(result, plot, level, top)
+        return watch(estimate, self.planned)
 
+    def _save(self, estimate: "Estimate") -> None:
+        if self.plot is not None:
+            from fldp.presentation.plot import save_bars
 
-def _save_plot(result: "Estimate", plot: Path | None, level: float, top: int | None) -> None:
-    if plot is not None:
-        from fldp.presentation.plot import save_bars
-
-        save_bars(result, plot, level=level, k=top or 20)
-        note(f"saved {plot}")
+            save_bars(estimate, self.plot, level=self.level, k=self.top or 20)
+            note(f"saved {self.plot}")
 
 
 def _source(file: str, subject: "Subject | None", method: str) -> "Tally | Reports":

@@ -1,6 +1,7 @@
 """The plan command: compare the oracles for a question and recommend one."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,9 @@ from fldp.errors import ParameterError
 from fldp.support.validation import positive, whole_numbers
 
 if TYPE_CHECKING:
+    from fldp.estimation.planner import Plan
     from fldp.estimation.question_planner import QuestionPlan
+    from fldp.presentation.plan import Sought
     from fldp.survey.survey import Survey
 
 
@@ -55,7 +58,6 @@ def plan(
     """Compare the oracles for a question: error, bits, work, what a report gives away; and recommend one."""
     from fldp.estimation.planner import plan as plan_for
     from fldp.presentation import plan as plan_view
-    from fldp.presentation import tables
 
     check_plot(plot)
     if target_error is not None:
@@ -65,44 +67,55 @@ def plan(
     if anytime and power is None and target_error is None:
         raise ParameterError("fldp: --anytime needs --target-error, or --power and --change")
     if number:
-        if {domain, survey, eta, target_error, plot, power} != {None}:
-            raise ParameterError("fldp: plan --number takes --users, --epsilon, --bins, --goal and --json alone")
+        options = {domain, survey, eta, target_error, plot, power}
+        _refuse(options, "plan --number takes --users, --epsilon, --bins, --goal and --json alone")
         show_plan(users, epsilon, bins, goal, as_json)
-        return
-    several = _several_questions(survey, questions, cross, epsilon, users)
-    if several is not None:
-        if {domain, target_error, plot, power} != {None}:
-            raise ParameterError(
-                "fldp: a plan of several questions takes no --domain, --target-error, --power or --plot"
-            )
-        from fldp.presentation import questions as questions_view
-
-        if as_json:
-            typer.echo(questions_view.plan_json(several))
-        else:
-            tables.show(*questions_view.plan_parts(several))
-        return
-    strings = _string_survey(survey)
-    if strings is not None:
-        if {domain, epsilon, eta, target_error, plot, power} != {None}:
-            raise ParameterError("fldp: a plan for strings takes --survey, --users and --json alone")
+    elif several := _several_questions(survey, questions, cross, epsilon, users):
+        options = {domain, target_error, plot, power}
+        _refuse(options, "a plan of several questions takes no --domain, --target-error, --power or --plot")
+        _show_several(several, as_json)
+    elif strings := _string_survey(survey):
+        options = {domain, epsilon, eta, target_error, plot, power}
+        _refuse(options, "a plan for strings takes --survey, --users and --json alone")
         _plan_strings(strings, users, as_json)
-        return
-    lasting = {} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent}
-    result = plan_for(users=users, eta=eta, **(_question(survey, domain, epsilon) | lasting))
-    asked = None if power is None or change is None else plan_view.Sought(power, change, share, anytime)
-    if as_json:
-        typer.echo(plan_view.as_json(result, target_error, asked, anytime=anytime))
     else:
-        notes = (*plan_view.plan_notes(), *plan_view.skipped_notes(result), result.reason)
-        tables.show(plan_view.plan_table(result), *notes)
-        if target_error is not None:
-            tables.show(plan_view.needs_table(result, target_error, anytime=anytime))
-        if asked is not None:
-            tables.show(plan_view.power_table(result, asked), plan_view.power_note(asked))
-    if plot is not None:
-        plan_view.save_curves(result, plot)
-        note(f"saved {plot}")
+        lasting = {} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent}
+        result = plan_for(users=users, eta=eta, **(_question(survey, domain, epsilon) | lasting))
+        sought = None if power is None or change is None else plan_view.Sought(power, change, share, anytime)
+        if as_json:
+            typer.echo(plan_view.as_json(result, target_error, sought, anytime=anytime))
+        else:
+            _show(result, target_error, sought, anytime)
+        if plot is not None:
+            plan_view.save_curves(result, plot)
+            note(f"saved {plot}")
+
+
+def _refuse(options: Collection[object], rule: str) -> None:
+    """Refuse options that do not belong to a plan."""
+    if any(option is not None for option in options):
+        raise ParameterError(f"fldp: {rule}")
+
+
+def _show(result: "Plan", target_error: float | None, sought: "Sought | None", anytime: bool) -> None:
+    from fldp.presentation import plan as plan_view
+    from fldp.presentation import tables
+
+    notes = (*plan_view.plan_notes(), *plan_view.skipped_notes(result), result.reason)
+    tables.show(plan_view.plan_table(result), *notes)
+    if target_error is not None:
+        tables.show(plan_view.needs_table(result, target_error, anytime=anytime))
+    if sought is not None:
+        tables.show(plan_view.power_table(result, sought), plan_view.power_note(sought))
+
+
+def _show_several(plan: "QuestionPlan", as_json: bool) -> None:
+    from fldp.presentation import questions, tables
+
+    if as_json:
+        typer.echo(questions.plan_json(plan))
+    else:
+        tables.show(*questions.plan_parts(plan))
 
 
 def _several_questions(

@@ -29,7 +29,7 @@ from fldp.errors import ParameterError
 from fldp.support.validation import counted, one_of
 
 if TYPE_CHECKING:
-    from fldp.client import Published
+    from fldp.client import Client, Published
     from fldp.data.estimate import Estimate
     from fldp.data.reports import Tally
     from fldp.survey.survey import Survey
@@ -164,27 +164,12 @@ def estimates(
     if form == "text" and output is not None:
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
     options: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
-    options |= {"anytime": anytime}
-    if candidates is not None:
-        from fldp.data.fingerprints import as_candidates
-        from fldp.wire.cells import read_candidates
-
-        options |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
-    elif method is not None:
-        raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
+    options |= {"anytime": anytime, **_candidates(candidates, method)}
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
         published = client.survey(name, version=full_version(client, name, version))
         options |= {"prior": _expected(prior, published.survey, post, options.get("candidates"))}
-        if form == "text" and published.survey.search is not None:
-            _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
-        elif form == "text" and published.survey.questions:
-            planned = published.survey.planned if anytime else None
-            _show_questions(client.tally(published.survey, since=since, until=until), published, level, top, planned)
-        elif form == "text" and published.survey.number:
-            estimate = client.estimate(published.survey, post=post, since=since, until=until, anytime=anytime)
-            _show_number(estimate, published, level)
-        elif form == "text":
-            _show(client.estimates(published.survey, top=top or _SHOWN, **options), published)
+        if form == "text":
+            _show_estimates(client, published, top, options)
         elif form == "json" and output is None:
             typer.echo(json.dumps(client.estimates(published.survey, top=top, **options), indent=1))
         else:
@@ -192,6 +177,33 @@ def estimates(
                 client.save_estimates(
                     published.survey, output or "-", format=form, top=top, progress=advance, **options
                 )
+
+
+def _candidates(path: str | None, method: str | None) -> dict[str, Any]:
+    """Return the candidates of a file, and the method that decodes them."""
+    if path is None:
+        if method is not None:
+            raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
+        return {}
+    from fldp.data.fingerprints import as_candidates
+    from fldp.wire.cells import read_candidates
+
+    return {"candidates": as_candidates("fldp", read_candidates(path)), "method": method}
+
+
+def _show_estimates(client: "Client", published: "Published", top: int | None, options: dict[str, Any]) -> None:
+    """Print what is known of a survey: strings that were found, several questions, a number, or all values."""
+    survey, level, anytime = published.survey, options["level"], options["anytime"]
+    window = {"since": options["since"], "until": options["until"]}
+    if survey.search is not None:
+        _show_search(client.tally(survey, **window), published, level, top)
+    elif survey.questions:
+        _show_questions(client.tally(survey, **window), published, level, top, survey.planned if anytime else None)
+    elif survey.number:
+        estimate = client.estimate(survey, post=options["post"], anytime=anytime, **window)
+        _show_number(estimate, published, level)
+    else:
+        _show(client.estimates(survey, top=top or _SHOWN, **options), published)
 
 
 def _expected(

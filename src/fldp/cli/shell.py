@@ -1,6 +1,7 @@
 """The shell itself: all commands under one name, and how errors are told."""
 
 import os
+import re
 import sys
 import traceback
 from typing import Annotated, Any
@@ -57,7 +58,27 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, alone: its help was shown
             sys.exit(0)
         message = getattr(error, "format_message", None)  # what typer says of bad use
-        _complain(error, f"fldp: {message() if message else f'{type(error).__name__}: {error}'}", debug)
+        _complain(error, f"fldp: {worded(message()) if message else f'{type(error).__name__}: {error}'}", debug)
+
+
+_INVALID = r"Invalid value for '([^']+)': Input should be "
+_WORDS = {  # what Pydantic says, and what it means
+    r"greater than or equal to (.+)": r"\1 must be at least \2",
+    r"less than or equal to (.+)": r"\1 must be at most \2",
+    r"a valid integer.*": r"\1 must be a whole number",
+    r"a valid number.*": r"\1 must be a number",
+}
+
+
+def worded(message: str) -> str:
+    """Say what is wrong with an option in the user's words.
+
+    >>> worded("Invalid value for '--top': Input should be greater than or equal to 1")
+    '--top must be at least 1'
+    """
+    for pattern, words in _WORDS.items():
+        message = re.sub(_INVALID + pattern, words, message)
+    return message
 
 
 def _run() -> Any:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fldp.cli.oracle_options import build_oracle, flag_of
 from fldp.data.estimate import Estimate
@@ -110,7 +110,7 @@ def read_reports(file: str, subject: Subject | None) -> Tally | Reports:
         return files.read_reports(file, oracle, version, advance)
 
 
-def subject_of(survey: Path | None, oracle: str | None, **parameters: Any) -> Subject | None:
+def subject_of(survey: Path | None, oracle: str | None, **parameters: object) -> Subject | None:
     """Build the subject of the options that were given; None if none was."""
     chosen = {name: value for name, value in parameters.items() if value is not None and value is not False}
     if survey is not None:

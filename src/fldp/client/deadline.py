@@ -10,10 +10,17 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Protocol
 
 from fldp.client import messages
 from fldp.client.messages import Receiver, UnreachableError
+
+
+class NetworkStream(Protocol):
+    """A connection of httpx."""
+
+    def get_extra_info(self, name: str) -> socket.socket:
+        """Return what is known of it by this name."""
 
 
 class Sockets:
@@ -22,7 +29,7 @@ class Sockets:
     def __init__(self) -> None:
         self._open, self._lock = weakref.WeakSet[socket.socket](), threading.Lock()
 
-    def trace(self, event: str, info: dict[str, Any]) -> None:
+    def trace(self, event: str, info: dict[str, NetworkStream]) -> None:
         """Note a connection that was made, or made private."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             with self._lock:

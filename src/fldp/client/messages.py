@@ -159,11 +159,11 @@ def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
     except (ValueError, RecursionError):
         body = None
     body = body if isinstance(body, dict) else {}
-    said = clean(hidden(body.get("detail") or body.get("title") or "no reason given", secrets))
+    reason = clean(hidden(body.get("detail") or body.get("title") or "no reason given", secrets))
     index, mistakes = body.get("index"), body.get("mistakes")
     mistakes = mistakes[:100] if isinstance(mistakes, list) else []
     return CollectorError(
-        f"{said} (status {reply.status})",
+        f"{reason} (status {reply.status})",
         status=reply.status,
         kind=clean(hidden(body["type"], secrets), 100) if isinstance(body.get("type"), str) else None,
         index=index if is_integer(index) else None,

@@ -43,11 +43,11 @@ class RelayKeys:
     def join(self, person: Participant) -> None:
         """Have a person remember the keys, too, and compare them with those that the person has."""
         self._people.append(person)
-        kept, mine = _usable(person.relayed_keys(origin=self._origin)), _usable(self._last)
+        kept, last = _usable(person.relayed_keys(origin=self._origin)), _usable(self._last)
         if kept is not None:
             self._compare(kept)
-        if mine is not None and (kept is None or kept.at < mine.at):
-            person.keep_relayed_keys(mine, origin=self._origin)
+        if last is not None and (kept is None or kept.at < last.at):
+            person.keep_relayed_keys(last, origin=self._origin)
         elif kept is not None:
             self._last = kept
 

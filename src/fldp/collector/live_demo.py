@@ -5,7 +5,6 @@ import threading
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from fldp.collector.config.clock import day, system
 from fldp.collector.config.settings import Settings
 from fldp.collector.server import Say, run
 from fldp.errors import FldpError, ParameterError
+from fldp.support.canonical_json import Json
 from fldp.survey.survey import Survey
 
 A_SECOND = 40  # people
@@ -23,14 +23,14 @@ PER_DAY = 900  # on average; fewer answer on two days of a week
 WEEK = (1.15, 1.2, 1.1, 1.1, 1.05, 0.7, 0.7)
 _KEPT = ("data", "database", "tls_certificate", "tls_key")
 
-COMMUTE: dict[str, Any] = {
+COMMUTE: dict[str, Json] = {
     "name": "commute",
     "question": "How do you get to work on most days?",
     "description": "The city council uses the totals to plan where bicycle lanes and bus stops are needed.",
     "labels": ["on foot", "bicycle", "bus", "tram", "train", "car, alone", "car, with others", "motorcycle", "at home"],
     "oracle": {"name": "grr", "epsilon": 1.0},
 }
-LUNCH: dict[str, Any] = {
+LUNCH: dict[str, Json] = {
     "name": "lunch",
     "question": "What did you have for lunch?",
     "labels": ["soup", "salad", "sandwich", "noodles", "rice", "pizza", "curry", "leftovers", "nothing"],

@@ -3,7 +3,8 @@
 The normal approximation alone fails for few people. Three classical corrections mend it, and vanish as numbers grow:
 Student's t with the degrees of freedom of Welch and Satterthwaite, a continuity correction of half a person on each
 side (Yates), and, where people are a sample, a sampling variance at the centre of Wilson's interval instead of the
-estimated share, which may be 0 by chance. ``tests/data/test_comparison.py`` checks what they achieve.
+estimated share, which may be 0 by chance. Where chance supports a value fewer than four times, one report decides, and
+intervals have Bernstein's form. ``tests/data/test_comparison.py`` checks what they achieve.
 """
 
 import math
@@ -75,6 +76,7 @@ class Comparison(FramedAtLevel, Displayed):
     n: tuple[int, int] | None = None
     people: str = RESPONDENTS
     labels: Sequence[str] | None = None
+    jump: Floats | float = 0.0  # the most that one report adds to a share, where few reports speak of it
 
     @property
     def z(self) -> Floats:
@@ -87,11 +89,17 @@ class Comparison(FramedAtLevel, Displayed):
         """How often chance alone would give a difference as large, for each value by itself."""
         beyond = np.maximum(np.abs(self.difference) - self.continuity, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(beyond == 0, 0.0, beyond / self.stderr)
+            bent = 2 * beyond / (self.stderr + np.sqrt(self.stderr**2 + 4 * self._bend * beyond))
+            t = np.where(beyond == 0, 0.0, bent)
         # Wallace's normal approximation of Student's t, good to a percent from five degrees of freedom on.
         degrees, factor = self._wallace
         z = factor * np.sqrt(degrees * np.log1p(t**2 / degrees))
         return np.array([math.erfc(each / math.sqrt(2)) for each in z])
+
+    @property
+    def _bend(self) -> Floats:
+        """What lies ``z stderr + z^2 bend`` away counts as ``z`` errors away (Bernstein)."""
+        return np.asarray(self.jump, np.float64) / 6
 
     @property
     def _wallace(self) -> tuple[Floats, Floats]:
@@ -118,7 +126,7 @@ class Comparison(FramedAtLevel, Displayed):
         z = z_score(1 - miss / len(self.difference) if simultaneous else level)
         degrees, factor = self._wallace
         t = np.sqrt(degrees * np.expm1((z / factor) ** 2 / degrees))  # the approximation of p_values, solved for t
-        reach = t * self.stderr + self.continuity
+        reach = t * self.stderr + t**2 * self._bend + self.continuity
         low = np.maximum(self.difference - reach, np.minimum(self.difference, -1))  # no share changes by more than all
         high = np.minimum(self.difference + reach, np.maximum(self.difference, 1))
         return np.stack([low, high], axis=1)

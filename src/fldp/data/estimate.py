@@ -16,7 +16,7 @@ from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import repaired
 from fldp.data.values import as_values
 from fldp.errors import MergeError
-from fldp.numerics.count_laws import normal_tail
+from fldp.numerics.count_laws import Observed, normal_tail
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed, drawing
 from fldp.support.validation import fraction, integer, one_of, positive
@@ -24,13 +24,13 @@ from fldp.support.validation import fraction, integer, one_of, positive
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fldp.numerics.count_laws import Bounded, Observed
+    from fldp.numerics.count_laws import Bounded
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
 Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
 Rows = NDArray[np.void]  # of ``ROW``
-Evidence = Union["Observed", "Bounded"]  # the law of some estimates
+Evidence = Union[Observed, "Bounded"]  # the law of some estimates
 
 MAX_REACH, GOOD_REACH = 0.10, 0.05  # of a share: beyond the one, reports are too few; the other is what is wanted
 _SHOWN = 20  # values of a picture
@@ -176,9 +176,14 @@ class Estimate(FramedAtLevel, Displayed):
             return cut if self.basis.posterior is None else self.basis.posterior.interval(1 - share, cut)
         reach = z_score(1 - share) * self.stderr
         ends = np.stack([self.counts - reach, self.counts + reach], axis=1)
-        for part in self.basis.evidence:
+        for part in self._laws:
             ends[part.values] = np.stack(part.interval(share, *self._at(part)), axis=1)
         return ends
+
+    @property
+    def _laws(self) -> tuple[Evidence, ...]:
+        """The laws that tests and intervals rest on."""
+        return self.basis.evidence
 
     def _at(self, part: Evidence) -> tuple[Floats, Floats]:
         """Return the counts and their errors that a law is about."""
@@ -190,7 +195,7 @@ class Estimate(FramedAtLevel, Displayed):
         plain = self.original or self
         with np.errstate(divide="ignore", invalid="ignore"):
             tails = normal_tail(plain.counts / plain.stderr)
-        for part in plain.basis.evidence:
+        for part in plain._laws:
             tails[part.values] = part.p_values(plain.stderr[part.values])
         return tails
 
@@ -297,8 +302,18 @@ class Estimate(FramedAtLevel, Displayed):
         variances = (before._share_variances(people), after._share_variances(people))
         people_of = (before._informants, after._informants)
         change = compared((before.frequencies, after.frequencies), variances, people_of)
-        comparison = replace(change, people=people, labels=self.labels)
+        jump = np.maximum(before._jumps / before.n, after._jumps / after.n)
+        comparison = replace(change, people=people, labels=self.labels, jump=jump)
         return comparison if anytime is None else compared_anytime(comparison, (self, other), anytime)
+
+    @property
+    def _jumps(self) -> Floats:
+        """The most that a report adds to each count, where chance supports a value that nobody holds too rarely."""
+        jumps = np.zeros(len(self.counts))
+        for law in self._laws:
+            if isinstance(law, Observed):
+                jumps[law.values] = np.where(law.jump > law.null / 2, law.jump, 0.0)
+        return jumps
 
     @property
     def _informants(self) -> int:
@@ -360,9 +375,9 @@ class Estimate(FramedAtLevel, Displayed):
         if reach <= MAX_REACH:
             return None
         are, tell = ("1 report is", "it tells") if self.n == 1 else (f"{self.n:,} reports are", "they tell")
-        told = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
+        knowledge = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
         needed = f"about {_rounded_up(self.reports_needed()):,} would give ±{100 * GOOD_REACH:.0f} points"
-        return f"{are} too few: at {self._budget} {told}; {needed}."
+        return f"{are} too few: at {self._budget} {knowledge}; {needed}."
 
     @property
     def _budget(self) -> str:

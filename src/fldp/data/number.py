@@ -13,7 +13,7 @@ import numpy as np
 
 from fldp.data.anytime import MAX_PLANNED, check_unbiased, multiplier
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
-from fldp.data.estimate import Estimate, Total
+from fldp.data.estimate import Estimate, Evidence, Total
 from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
@@ -36,6 +36,9 @@ class Shares(Protocol):
 
         ``people`` says for whom: ``"respondents"``, those who reported, or ``"population"``, all who could have.
         """
+
+    def laws(self, counts: Floats) -> tuple[Evidence, ...]:
+        """Return the laws of the counts of all cells; none where they are taken as normal."""
 
 
 @dataclass(frozen=True)
@@ -276,6 +279,10 @@ class Number(Estimate):
         return replace(self, counts=counts, method=method, original=plain)
 
     # ------------------------------------------------------------------------------------------------------ details
+
+    @cached_property
+    def _laws(self) -> tuple[Evidence, ...]:
+        return self.basis.evidence or self.source.laws(self.counts)
 
     def _share_variances(self, people: str) -> Floats:
         return self.source.variances(np.eye(self.scale.size), people)

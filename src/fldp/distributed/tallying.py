@@ -78,6 +78,8 @@ def tally_files(
 ) -> Result:
     """Add up reports wherever they are: lakes as ``tally`` does, and batches in files and pipes; ``-`` is one.
 
+    Tallies are added up as well, where all paths are tallies.
+
     A path is a lake if it is a folder or Parquet, or is not there: then it may be a pattern or an address.
     """
     get_engine(engine)
@@ -93,15 +95,17 @@ def tally_files(
         result = _run(pieces, job, engine, advance, **options)
     if not batches:
         return result
-    rest = _tally_batches(batches, oracle, survey, bar)
+    rest = _tally_batches(batches, oracle, survey, bar, files.REPORTS)
     if rest.survey != result.survey:
         raise MergeError(f"{lakes[0]}: does not belong with {batches[0]}: it is of another survey")
     return replace(result, tally=rest.tally + result.tally)
 
 
-def _tally_batches(paths: Sequence[str], oracle: Oracle | None, survey: str | None, bar: ProgressBar) -> Result:
+def _tally_batches(
+    paths: Sequence[str], oracle: Oracle | None, survey: str | None, bar: ProgressBar, kind: str | None = None
+) -> Result:
     with bar("tallying", files.size_of(paths)) as advance:
-        total = files.combine(paths, files.REPORTS, oracle, survey, advance)
+        total = files.combine(paths, kind, oracle, survey, advance)
     return Result(total.tally, total.survey)
 
 

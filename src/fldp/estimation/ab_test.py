@@ -26,6 +26,7 @@ def only(change: Comparison, value: int) -> Comparison:
         degrees=degrees,
         shares=None if change.shares is None else (change.shares[0][kept], change.shares[1][kept]),
         labels=None if change.labels is None else change.labels[kept],
+        jump=np.broadcast_to(change.jump, change.difference.shape)[kept],
     )
     if isinstance(alone, AnytimeComparison):
         starts = [np.broadcast_to(side.start, side.variances.shape)[kept] for side in alone.sides]

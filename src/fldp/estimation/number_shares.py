@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from fldp.data.comparison import POPULATION
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Estimate, Evidence
 from fldp.data.number import Number
 from fldp.data.projections import METHODS
 from fldp.data.scale import Scale
@@ -35,6 +35,11 @@ class WaveShares:
             noise = noise + weights**2 @ plugged - (weights @ plugged) ** 2
         return np.maximum(noise, 0.0) / float(self.counts.sum())
 
+    def laws(self, counts: Floats) -> tuple[Evidence, ...]:
+        """Return none: the estimate of a wave has its own."""
+        del counts
+        return ()
+
 
 @dataclass(frozen=True, eq=False)
 class TableShares:
@@ -46,6 +51,10 @@ class TableShares:
     def variances(self, weights: Floats, people: str) -> Floats:
         """Return the variance of the sum of the shares with each row of weights."""
         return np.maximum(self.tables.variances((self.question,), weights, people=people), 0.0)
+
+    def laws(self, counts: Floats) -> tuple[Evidence, ...]:
+        """Return the laws of the counts of all cells."""
+        return self.tables.laws(self.question, counts)
 
 
 def table_number(tables: Tables, question: int, scale: Scale) -> Number:

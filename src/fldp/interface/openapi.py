@@ -83,7 +83,7 @@ def _access(access: str) -> Schema:
 
 def _parameters(operation: Operation) -> list[Schema]:
     fields = msgspec.structs.fields(operation.query) if operation.query else ()
-    headers = operation.headers | ({"If-None-Match": str | None} if operation.tagged else {})
+    headers = {**operation.headers, **({"If-None-Match": str | None} if operation.tagged else {})}
     return [
         *(_parameter(name, "path", kind) for name, kind in operation.parameters.items()),
         *(_parameter(each.encode_name, "query", each.type | None) for each in fields),
@@ -95,10 +95,10 @@ def _parameter(name: str, where: str, kind: Any) -> Schema:
     """Describe a parameter. One that may be None may be left out; nobody writes null into an address."""
     schema = msgspec.json.schema(kind)
     options = schema.get("anyOf", [schema])
-    told = [each for each in options if each != _NULL]
-    schema = told[0] if len(told) == 1 else {"anyOf": told}
+    types = [each for each in options if each != _NULL]
+    schema = types[0] if len(types) == 1 else {"anyOf": types}
     about = {"description": schema.pop("description")} if "description" in schema else {}
-    return {"name": name, "in": where, "required": told == options, "schema": schema, **about}
+    return {"name": name, "in": where, "required": types == options, "schema": schema, **about}
 
 
 def _responses(operation: Operation, schemas: dict[Any, Schema]) -> Schema:

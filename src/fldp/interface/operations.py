@@ -5,9 +5,8 @@ written from it, and the client builds its requests and checks its replies with 
 same name in ``fldp.collector.routes``, an entry here, and a model where none fits.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from fldp.interface import models
 from fldp.oblivious.ohttp import KEYS_TYPE, REPLY_TYPE, REQUEST_TYPE
@@ -43,13 +42,13 @@ class Operation:
     summary: str
     query: type[models.Query] | None = models.Query
     body: type[models.Body] | str | None = None
-    reply: Any = None
+    reply: object = None
     media: tuple[str, ...] = ()
     statuses: tuple[int, ...] = (200,)
     refusals: tuple[int, ...] = ()
     tagged: bool = False
     repeatable: bool = True
-    headers: dict[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, object]:

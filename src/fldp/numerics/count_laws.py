@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -308,21 +308,12 @@ class Observed:
         return exact
 
     def _enumerated(self) -> Floats:
-        """Return the exact tails of sums of three scores: all numbers of each, their chances added from the top."""
-        n, (values, chances) = round(float(self.trials[0])), (self.law.other.values, self.law.other.chances)
-        factorials = np.cumsum(np.log(np.maximum(np.arange(n + 1), 1)))
-        first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
-        possible = first + second <= n
-        first, second = first[possible], second[possible]
-        third = n - first - second
-        likely = factorials[n] - factorials[first] - factorials[second] - factorials[third]
-        for number, chance in zip((first, second, third), chances, strict=True):
-            likely += number * math.log(chance)
-        reached = first * values[0] + second * values[1] + third * values[2]
-        order = np.argsort(-reached)
-        tails = np.cumsum(np.exp(likely[order]))
-        slack = 1e-9 * np.ptp(values)
-        places = np.searchsorted(-reached[order], -(self.sums - slack), side="right")
+        """Return the exact tails of sums of three scores."""
+        other = self.law.other
+        trials = round(float(self.trials[0]))
+        negated, tails = _enumeration(trials, tuple(other.values.tolist()), tuple(other.chances.tolist()))
+        slack = 1e-9 * float(np.ptp(other.values))
+        places = np.searchsorted(negated, -(self.sums - slack), side="right")
         return np.asarray(np.minimum(tails[np.maximum(places - 1, 0)], 1.0))
 
     def interval(self, miss: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
@@ -364,6 +355,22 @@ class Observed:
         top = self.most - top
         _settle(top, lambda at, counts: is_high(at, self.most - counts), self.most)
         return least.astype(np.float64), (self.most - top).astype(np.float64)
+
+
+@lru_cache(maxsize=2)  # a look asks for the same tails again
+def _enumeration(n: int, values: tuple[float, ...], chances: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Return all sums of three scores, negated, from the top, and how likely each is reached."""
+    factorials = np.cumsum(np.log(np.maximum(np.arange(n + 1), 1)))
+    first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    possible = first + second <= n
+    first, second = first[possible], second[possible]
+    third = n - first - second
+    likely = factorials[n] - factorials[first] - factorials[second] - factorials[third]
+    for number, chance in zip((first, second, third), chances, strict=True):
+        likely += number * math.log(chance)
+    reached = first * values[0] + second * values[1] + third * values[2]
+    order = np.argsort(-reached)
+    return -reached[order], np.cumsum(np.exp(likely[order]))
 
 
 Refused = Callable[[NDArray[np.intp], NDArray[np.int64]], NDArray[np.bool_]]

@@ -14,7 +14,8 @@ import importlib.util
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -38,6 +39,7 @@ class _Mode:
     """Whether this process may interpret kernels. A process that serves never goes back."""
 
     always_compiled = False
+    simulates = False
 
 
 _mode = _Mode()
@@ -46,6 +48,21 @@ _mode = _Mode()
 def always_compile() -> None:
     """Run every kernel compiled from now on in this process, also over one user."""
     _mode.always_compiled = True
+
+
+@contextmanager
+def simulating() -> Iterator[None]:
+    """Run kernels compiled, also over one user, once Numba is loaded: times tell nothing about made-up people.
+
+    >>> with simulating():
+    ...     _mode.simulates
+    True
+    """
+    before, _mode.simulates = _mode.simulates, True
+    try:
+        yield
+    finally:
+        _mode.simulates = before
 
 
 def load_compiler() -> None:
@@ -99,9 +116,8 @@ class Kernel(Generic[P, R]):
         Zero users count as one: anybody can time whether Numba is loaded, and that must not show whether a kind of
         value occurs.
         """
-        if users <= 1 and columns <= MAX_INTERPRETED and not _mode.always_compiled:
-            return self
-        return self.compiled
+        machine_code = _mode.always_compiled or (_mode.simulates and "numba" in sys.modules)
+        return self if users <= 1 and columns <= MAX_INTERPRETED and not machine_code else self.compiled
 
     def by_numpy(self, function: Callable[P, R]) -> Callable[P, R]:
         """Have NumPy do the same to few numbers: a small file is done with it before Numba is loaded."""

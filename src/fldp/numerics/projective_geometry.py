@@ -50,23 +50,29 @@ def opposite(points: NDArray[np.integer], others: NDArray[np.integer], space: Sp
     return np.asarray(np.concatenate([part == 0 for part in parts], axis=1)[:, others])
 
 
-def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Iterator[NDArray[np.uint64]]:
+def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Iterator[NDArray[np.unsignedinteger]]:
     """Yield the inner products, modulo the order, of digits with the points below ``wanted``, in their order.
 
     Points come in runs: a 1, then all numbers of ``length`` digits. The inner products of these numbers follow from
     numbers of one digit less by adding a multiple of one digit, so each takes one addition instead of ``length``.
     """
-    order, done = np.uint64(space.order), 0
-    tails = np.zeros((len(digits), 1), np.uint64)
+    order, done, kind = np.uint64(space.order), 0, np.min_scalar_type(2 * space.order)
+    tails = np.zeros((len(digits), 1), kind)
     for length in range(space.dimension):
         own = digits[:, length, None]  # the digit that meets the one in front of the tails
-        part = (own + tails[:, : wanted - done]) % order
+        part = _modulo(own.astype(kind) + tails[:, : wanted - done], space.order)
         done += part.shape[1]
         yield part
         if done == wanted:
             return
         fronts = np.arange(min(space.order, -(-(wanted - done) // tails.shape[1])), dtype=np.uint64)
-        tails = ((own * fronts)[:, :, None] + tails[:, None]).reshape(len(digits), -1) % order
+        first = (own * fronts % order).astype(kind)
+        tails = _modulo(first[:, :, None] + tails[:, None], space.order).reshape(len(digits), -1)
+
+
+def _modulo(sums: NDArray[np.unsignedinteger], order: int) -> NDArray[np.unsignedinteger]:
+    """Return sums of two numbers below the order modulo the order: what wraps around below 0 is larger."""
+    return np.asarray(np.minimum(sums, sums - sums.dtype.type(order)))
 
 
 @Kernel

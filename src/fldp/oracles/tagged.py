@@ -14,6 +14,7 @@ from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_col
 from fldp.data.reports import Array, Tally
 from fldp.oracles.base.bit_reports import bit_rows, byte_fields
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Outcome, Public
 
 Numbers = NDArray[np.integer[Any]]
 _BYTE = 8
@@ -124,13 +125,13 @@ class Tagged:
         """Return the reports with a tag in the format of its own oracle."""
         return self.unpack(tag, data[self.tags(data) == tag])[0]
 
-    def outcome(self, report: Array) -> tuple[int, Any, Any]:
+    def outcome(self, report: Array) -> tuple[int, Public, Outcome]:
         """Return the tag of a report, its public part, and its outcome inside the member."""
         data = report.reshape(1, -1)
         tag = int(self.tags(data)[0])
         return tag, *self.members[tag].report_format.outcome(self.unpack(tag, data)[0][0])
 
-    def report(self, tag: int, public: Any, outcome: Any) -> Array:
+    def report(self, tag: int, public: Public, outcome: Outcome) -> Array:
         """Return the report with these three: the inverse of ``outcome``."""
         return np.asarray(self.join(tag, self.members[tag].report_format.report(outcome, public)[None])[0])
 

@@ -457,8 +457,8 @@ def _renewed(survey: Survey, permanent: bytes, value: int | str) -> tuple[Stored
 def _reported(survey: Survey, permanent: bytes, value: int | str) -> bytes:
     """Return a new batch: of the value of this period, where reports follow it, else of the permanent response."""
     if follows(survey.oracle):
-        mine = Responder(survey).following(permanent)
-        return mine.encode(value if survey.labels is None else survey.labels[int(value)])
+        responder = Responder(survey).following(permanent)
+        return responder.encode(value if survey.labels is None else survey.labels[int(value)])
     response = wire.decode(permanent, survey.oracle, survey.version)
     return wire.encode(_refreshing(survey).respond(response), survey.version)
 

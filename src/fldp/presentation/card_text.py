@@ -48,8 +48,8 @@ def sections(card: Card) -> list[Section]:
         Section("The two numbers", _numbers(card)),
         Section("What can be learned from all answers together", _accuracy(card)),
     ]
-    told = _in_a_crowd(card)
-    always += [Section("If only totals are published", told)] if told else []
+    crowd = _in_a_crowd(card)
+    always += [Section("If only totals are published", crowd)] if crowd else []
     if card.survey is not None:
         always.append(Section("Who sees what", beside(card.survey), who_sees(card.survey)))
     if card.first:
@@ -303,8 +303,8 @@ def _known(card: Card, deal: Deal) -> str:
 
 
 def _plain(card: Card) -> tuple[str, ...]:
-    said = [_said(deal, _comparison(card, deal)) for deal in card.deals]
-    return (*said, "Plain local privacy rules nothing out.") if card.certain else tuple(said)
+    sentences = [_said(deal, _comparison(card, deal)) for deal in card.deals]
+    return (*sentences, "Plain local privacy rules nothing out.") if card.certain else tuple(sentences)
 
 
 def _comparison(card: Card, deal: Deal) -> str:

@@ -55,10 +55,10 @@ def words(crowd: Shuffled, oracle: Oracle, survey: Survey | None) -> tuple[str, 
 
 def shown(facts: dict[str, Json]) -> dict[str, Json]:
     """Return the facts as people read them: digits that matter, and nothing that is not there."""
-    told: dict[str, Json] = {name: value for name, value in facts.items() if name not in ("words", "stated")}
-    told |= {name: number(float(str(facts[name]))) for name in ("epsilon", "gamma")}
-    told["delta"], told["eta"] = short(float(str(facts["delta"]))), number(float(str(facts["eta"])))
-    return {_NAMES.get(name, name): value for name, value in told.items() if value is not None}
+    rows: dict[str, Json] = {name: value for name, value in facts.items() if name not in ("words", "stated")}
+    rows |= {name: number(float(str(facts[name]))) for name in ("epsilon", "gamma")}
+    rows["delta"], rows["eta"] = short(float(str(facts["delta"]))), number(float(str(facts["eta"])))
+    return {_NAMES.get(name, name): value for name, value in rows.items() if value is not None}
 
 
 def save_curve(crowd: Shuffled, oracle: Oracle, path: Path) -> None:

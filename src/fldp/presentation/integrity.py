@@ -17,7 +17,8 @@ Label = Callable[[int], str]
 def findings_table(result: Findings, label: Label = str) -> Table:
     """Return a table with a row for each test and the worst observation."""
     table = Table(
-        title=f"What honest reports do whatever the data, in {counted(result.n, 'report')}", title_justify="left"
+        title=f"Tests for patterns that honest reports cannot produce, on {counted(result.n, 'report')}",
+        title_justify="left",
     )
     table.add_column("test")
     table.add_column("in honest reports", overflow="fold")

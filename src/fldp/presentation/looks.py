@@ -10,7 +10,6 @@ from fldp.support.canonical_json import Json
 
 ALL_LOOKS = "These intervals hold for all values and whenever you look."
 QUESTION_LOOKS = "The intervals of a question hold for all of its answers at once, and whenever you look."
-ONE_LOOK = "Cross-tables, associations and shares among those who answered are for one look."
 ONE_VALUE = "Every interval holds for its value alone, and whenever you look."
 ONE_FIGURE = "Every interval holds for its figure alone, the interval of the CDF for all edges, and whenever you look."
 CONDITIONS = (

@@ -70,8 +70,8 @@ def number_parts(number: Number, level: float = 0.95) -> list[object]:
 
 def number_notes(number: Number, level: float = 0.95) -> list[str]:
     """Return the notes below a number."""
-    told = [f"{value.what}: {value.note}." for value in summary(number, level)[:2] if value.note]
-    return [*told, *estimate_notes(number)]
+    notes = [f"{value.what}: {value.note}." for value in summary(number, level)[:2] if value.note]
+    return [*notes, *estimate_notes(number)]
 
 
 def value_notes(number: Number, values: Sequence[Value]) -> list[str]:

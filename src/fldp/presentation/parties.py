@@ -20,9 +20,13 @@ _RELAYED: Rows = (
     ("relay and collector together", "yes", "yes", "yes"),
 )
 _SAME = "What the report says of your answer is the same for everybody who reads it."
+_KEYS = (
+    "The relay also hands out the collector's public key. A relay that handed out another one could read reports; "
+    "everybody can compare the two."
+)
 _ALONE = (
-    "A relay hides you among those who send in the same while. Who is the only one within an hour can be known by "
-    "the time."
+    "A relay hides you among those who send at about the same time. If you are the only one within an hour, the time "
+    "gives you away."
 )
 
 
@@ -31,7 +35,7 @@ _BLIND = (
     "Your ticket is exchanged for a pass that its issuer signs without seeing it. When the report comes with the pass, "
     "nobody can tell which ticket it was."
 )
-_TIME = "The time can still tell: who answers just after a ticket was exchanged may be its holder."
+_TIME = "The time can still tell: whoever answers just after a ticket was exchanged may be its holder."
 _ADDRESS = (
     "Your address and the time can still tell: the collector sees who exchanges a ticket, and who sends a report just "
     "after."
@@ -48,7 +52,8 @@ def beside(survey: Survey) -> tuple[str, ...]:
     """Return what the table does not show."""
     passes = () if survey.pass_terms is None else (_BLIND, _TIME if survey.needs_relay else _ADDRESS)
     if survey.needs_relay:
-        return (*passes, "If those who run relay and collector work together, they know all of this.", _ALONE, _SAME)
+        together = "If those who run relay and collector work together, they know all of this."
+        return (*passes, together, _KEYS, _ALONE, _SAME)
     return (*passes, "A client that sends through a relay hides your address from the collector.", _SAME)
 
 

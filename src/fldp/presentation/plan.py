@@ -1,6 +1,7 @@
 """A plan: a table, what a target error needs, JSON, a picture."""
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
@@ -137,9 +138,15 @@ def needs_table(plan: Plan, error: float, *, anytime: bool = False) -> Table:
     return table
 
 
+_NEEDY = re.compile(r"(\w+): needs (.+), which a plan does not have")
+
+
 def skipped_notes(plan: Plan) -> list[str]:
-    """Return why some oracles are not in the table."""
-    return [f"Left out: {reason}" for reason in plan.skipped.values()]
+    """Return why some oracles are not in the table: in one line of all that need what a plan does not have."""
+    matches = [(_NEEDY.fullmatch(reason), reason) for reason in plan.skipped.values()]
+    needy = ", ".join(f"{match[1]} ({match[2]})" for match, _ in matches if match)
+    others = [f"Left out: {reason}" for match, reason in matches if not match]
+    return [*others, f"Left out, as they need what a plan does not have: {needy}"] if needy else others
 
 
 def as_json(plan: Plan, error: float | None, sought: Sought | None = None, *, anytime: bool = False) -> str:

@@ -51,6 +51,9 @@ COLOURS = {
     "wave": "#2f7fb8",
 }
 INK, FAINT = "#222222", "#b8b8b8"
+ACCENT = "#1c7a45"  # of estimates that stand alone, as on the dashboard
+MAX_NAME = 40  # characters of a label
+MAX_IN_ORDER = 20  # labels that are drawn in the order of the survey
 
 
 def number_of(name: str, count: int) -> int:
@@ -138,48 +141,73 @@ def bars(
 ) -> Figure:
     """Draw the ``k`` largest estimates as bars with error bars, with the true counts as marks where they are known.
 
-    Where reports are too few, the caption says so.
+    Up to twenty labels stand in the order of the survey. Where reports are too few, the caption says so.
     """
     rows = estimate.top(k, level)
-    width = max(6.0, 1.5 + 0.42 * len(rows))
-    drawn, axes = figure(width, 4.2)
-    places = np.arange(len(rows))
-    reach = [np.maximum(0, rows["count"] - rows["low"]), np.maximum(0, rows["high"] - rows["count"])]
-    name, interval = estimate.oracle.name, f"{100 * level:.4g} % interval"
-    axes.bar(places, rows["count"], color=colour_of(name), width=0.72, label="estimate", alpha=0.85)
-    axes.errorbar(places, rows["count"], reach, fmt="none", color=INK, capsize=2.5, linewidth=1, label=interval)
-    if truth is not None:
-        axes.scatter(
-            places,
-            np.asarray(truth)[rows["value"]],
-            marker="D",
-            s=16,
-            color="#ffb000",
-            edgecolor=INK,
-            linewidth=0.6,
-            zorder=3,
-            label="true count",
-        )
-    axes.axhline(0, color=INK, linewidth=0.8)
-    names = [literal(_short(estimate, int(value))) for value in rows["value"]]
-    axes.set_xticks(places, names, rotation=0 if k <= 25 else 90)
-    if estimate.labels is not None:
-        axes.tick_params(axis="x", rotation=45)
-    axes.set_ylabel("people")
-    caption = "" if estimate.note is None else "\n" + textwrap.fill(estimate.note, int(13 * width))
-    axes.set_xlabel(literal(f"value, largest estimate first{caption}"))
-    axes.yaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
+    is_listed = estimate.labels is not None
+    if is_listed and len(rows) == estimate.oracle.domain_size <= MAX_IN_ORDER:
+        rows = rows[np.argsort(rows["value"])]
+    drawn, axes = _listed(estimate, rows) if is_listed else _numbered(rows)
+    _draw(axes, rows, is_listed, None if truth is None else np.asarray(truth)[rows["value"]], level)
+    if estimate.note is not None:
+        wide = int(13 * drawn.get_size_inches()[0])
+        axes.set_xlabel(literal(f"{axes.get_xlabel()}\n{textwrap.fill(estimate.note, wide)}"))
     oracle = estimate.oracle
-    axes.set_title(
-        literal(
-            title or f"{counted(estimate.n, 'report')}, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}"
-        ),
-        loc="left",
-        fontsize=10,
-        color=INK,
-    )
+    reported = f"{counted(estimate.n, 'report')}, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}"
+    axes.set_title(literal(title or reported), loc="left", fontsize=10, color=INK)
     axes.legend(frameon=False, fontsize=9)
     return drawn
+
+
+def _listed(estimate: Estimate, rows: np.ndarray) -> tuple[Figure, Axes]:
+    """Return axes for bars that lie beside their labels, the first above."""
+    drawn, axes = figure(7.0, 1.6 + 0.32 * len(rows))
+    names = [literal(_short(estimate, int(value))) for value in rows["value"]]
+    axes.set_yticks(np.arange(len(rows)), names)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.grid(axis="x", color=FAINT, linewidth=0.5, alpha=0.6)
+    axes.set_xlabel("people")
+    axes.xaxis.set_major_formatter(_people)
+    return drawn, axes
+
+
+def _numbered(rows: np.ndarray) -> tuple[Figure, Axes]:
+    """Return axes for bars that stand on their numbers."""
+    drawn, axes = figure(max(6.0, 1.5 + 0.42 * len(rows)), 4.2)
+    axes.set_xticks(
+        np.arange(len(rows)), [str(value) for value in rows["value"]], rotation=0 if len(rows) <= 25 else 90
+    )
+    axes.set_xlabel("value, largest estimate first")
+    axes.set_ylabel("people")
+    axes.yaxis.set_major_formatter(_people)
+    return drawn, axes
+
+
+def _people(count: float, _: object) -> str:
+    return f"{count:,.0f}"
+
+
+def _draw(axes: Axes, rows: np.ndarray, is_listed: bool, truth: np.ndarray | None, level: float) -> None:
+    """Draw bars, their error bars, and the true counts where they are known."""
+    places, counts = np.arange(len(rows)), rows["count"]
+    reach = [np.maximum(0, counts - rows["low"]), np.maximum(0, rows["high"] - counts)]
+    look: dict[str, Any] = {"color": ACCENT, "alpha": 0.85, "label": "estimate"}
+    reaching: dict[str, Any] = {"fmt": "none", "color": INK, "capsize": 2.5, "linewidth": 1}
+    whiskers = {**reaching, "label": f"{100 * level:.4g} % interval"}
+    if is_listed:
+        axes.barh(places, counts, height=0.68, **look)
+        axes.errorbar(counts, places, xerr=reach, **whiskers)
+        axes.axvline(0, color=INK, linewidth=0.8)
+    else:
+        axes.bar(places, counts, width=0.72, **look)
+        axes.errorbar(places, counts, reach, **whiskers)
+        axes.axhline(0, color=INK, linewidth=0.8)
+    if truth is not None:
+        x, y = (truth, places) if is_listed else (places, truth)
+        axes.scatter(
+            x, y, marker="D", s=16, color="#ffb000", edgecolor=INK, linewidth=0.6, zorder=3, label="true count"
+        )
 
 
 def save(drawn: Figure, path: Path) -> None:
@@ -205,4 +233,4 @@ def _settle(drawn: Figure) -> None:
 
 def _short(estimate: Estimate, value: int) -> str:
     text = visible(label(estimate, value))
-    return text if len(text) <= 14 else text[:13] + "…"
+    return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"

@@ -56,11 +56,14 @@ def notes(tables: Tables) -> list[str]:
     views = [f"{view_name(tables, entry)} {count:,}" for entry, count in tables.views]
     more = f", and {len(views) - _MAX_VIEWS:,} more views" if len(views) > _MAX_VIEWS else ""
     oracle = tables.oracle
-    said = [f"{tables.n:,} reports of {oracle.title}, epsilon {oracle.epsilon:g}, base {oracle.base}, eta {oracle.eta}"]
-    said.append(f"People by what their report is about: {', '.join(views[:_MAX_VIEWS])}{more}.")
+    about = f"{oracle.title}, epsilon {oracle.epsilon:g}, base {oracle.base}, eta {oracle.eta}"
+    sentences = [
+        f"{tables.n:,} reports of {about}",
+        f"People by what their report is about: {', '.join(views[:_MAX_VIEWS])}{more}.",
+    ]
     if tables.original is not None:
-        said.append(f"By {tables.method}: biased. The intervals belong to the unbiased tables.")
-    return [*said, SEVERAL, exposure(oracle)]
+        sentences.append(f"By {tables.method}: biased. The intervals belong to the unbiased tables.")
+    return [*sentences, SEVERAL, exposure(oracle)]
 
 
 def view_name(tables: Tables, entry: Iterable[str | int]) -> str:
@@ -154,7 +157,7 @@ def plan_parts(plan: QuestionPlan) -> list[object]:
     rest = len(plan.tables) - _MAX_TABLES
     views = ", ".join(f"{' x '.join(map(str, entry))} {people:,.0f}" for entry, people in plan.people[:_MAX_VIEWS])
     more = f", and {len(plan.people) - _MAX_VIEWS:,} more" if len(plan.people) > _MAX_VIEWS else ""
-    said = [
+    sentences = [
         *([f"{rest:,} more tables: see --json."] if rest > 0 else []),
         f"{len(plan.people):,} views, base {plan.oracle.base}, {plan.oracle.report_format.bits:,} bits a report, "
         f"eta {plan.oracle.eta}. People in each view: {views}{more}.",
@@ -162,7 +165,7 @@ def plan_parts(plan: QuestionPlan) -> list[object]:
         SEVERAL,
         exposure(plan.oracle),
     ]
-    return [table, *said]
+    return [table, *sentences]
 
 
 def plan_json(plan: QuestionPlan) -> str:

@@ -147,12 +147,12 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
 
 def _promise(card: Card, survey: Survey) -> str:
     numbers = f"epsilon {card.oracle.epsilon:g}, eta {float(card.oracle.eta):g}, delta 0"
-    said = f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
+    sentence = f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
     if _follows(survey):
-        return f"{said} {analysis(survey.oracle).unprotected}"
+        return f"{sentence} {analysis(survey.oracle).unprotected}"
     if survey.keeps:
-        return f"{said} All reports together have epsilon {lasting_epsilon(survey.oracle):g}."
-    return f"{said} Answers add up: k of them have k times that epsilon." if survey.repeat in _PERIODS else said
+        return f"{sentence} All reports together have epsilon {lasting_epsilon(survey.oracle):g}."
+    return f"{sentence} Answers add up: k of them have k times that epsilon." if survey.repeat in _PERIODS else sentence
 
 
 def _address(survey: Survey) -> str:

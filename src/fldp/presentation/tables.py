@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from shutil import get_terminal_size
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -341,6 +341,7 @@ def survey_facts(survey: Survey) -> dict[str, Json]:
     """Return what a survey asks, and what an answer gives away."""
     labels = survey.labels or ()
     shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
+    collect: Mapping[str, Any] = dict(survey.collect)
     return {
         "name": survey.name,
         "version": survey.version,
@@ -348,7 +349,7 @@ def survey_facts(survey: Survey) -> dict[str, Json]:
         **_values(survey, f": {shown}" if labels else ""),
         **({} if survey.search is None else {"search": _stage(survey.search)}),
         **oracle_facts(survey.oracle),
-        "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
+        "collect": {name: value for name, value in collect.items() if value not in (None, [])},
     }
 
 

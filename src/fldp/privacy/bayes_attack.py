@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.frames import Columns, Framed
+from fldp.numerics.kernels import simulating
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -72,6 +73,7 @@ class Averaging(Framed, Displayed):
         return f"<guesses after up to {self.reports[-1]} reports of {self.oracle!r}, {self.trials} trials>"
 
 
+@simulating()
 def bayes(
     oracle: FrequencyOracle,
     prior: ArrayLike | None = None,
@@ -119,6 +121,7 @@ def _enumerated(oracle: FrequencyOracle, shares: Floats) -> tuple[float, float]:
     return fsum(right), fsum(left)
 
 
+@simulating()
 def averaging(
     oracle: FrequencyOracle,
     prior: ArrayLike | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import Law, Oracle
+from fldp.oracles.base.oracle import Law, Oracle, Public
 from fldp.oracles.base.string_oracle import listed
 from fldp.support.exact_numbers import exact
 from fldp.support.validation import is_integer, show
@@ -24,7 +24,7 @@ _ROUNDING = Fraction(1, 10**9)
 class Laws:
     """The probability of each report, for every value and every draw of the public randomness."""
 
-    publics: list[Any]
+    publics: list[Public]
     rows: list[list[Law]]
     shares: list[Fraction]  # how likely each of the publics is
 

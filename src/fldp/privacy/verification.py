@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Outcome, Public
 from fldp.oracles.base.profile import Curve, Profile, delta_curve
 from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
 from fldp.randomness.coins import exp_lower, log_upper
@@ -18,7 +18,7 @@ from fldp.support.validation import fail, is_number
 
 _MAX_SAMPLED = 1 << 10  # values, all pairs of which are checked
 
-Report = tuple[Any, Any]  # its public part, and its outcome
+Report = tuple[Public, Outcome]
 Left = Sequence[tuple[Collection[int], Report | None]]
 
 
@@ -32,8 +32,8 @@ class Witness:
 
     value: int
     other: int
-    report: Any
-    public: Any
+    report: Outcome
+    public: Public
     ratio: Fraction | None
 
 

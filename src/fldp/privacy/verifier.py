@@ -20,7 +20,8 @@ from fldp.support.validation import fail
 
 __all__ = ["Judgement", "Verification", "Witness", "enumerable", "shrink", "verifiable", "verify"]
 
-_QUICK = 1 << 17
+_QUICK = 1 << 17  # probabilities that are quick to list
+_QUICK_PAIRS = 1 << 20  # and to compare with those of all other values: about a second
 _FEW = 8
 
 
@@ -182,7 +183,7 @@ def verifiable(oracle: Oracle) -> FrequencyOracle:
     (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
     """
     known = _among_few(oracle)
-    return known if enumerable(known) or analysis(known).profile() is not None else shrink(known)
+    return known if _is_quick(known) or analysis(known).profile() is not None else shrink(known)
 
 
 def _among_few(oracle: Oracle) -> FrequencyOracle:
@@ -192,8 +193,13 @@ def _among_few(oracle: Oracle) -> FrequencyOracle:
 
 
 def _is_exact(oracle: FrequencyOracle) -> bool:
-    """Whether enumerating an oracle's law is quick and complete."""
-    return enumerable(oracle) and analysis(oracle).publics_are_all
+    """Whether comparing an oracle's laws is quick and complete."""
+    return _is_quick(oracle) and analysis(oracle).publics_are_all
+
+
+def _is_quick(oracle: FrequencyOracle) -> bool:
+    """Whether it is quick to compare the laws of all values with each other."""
+    return _probabilities(oracle) * oracle.domain_size <= _QUICK_PAIRS
 
 
 def enumerable(oracle: FrequencyOracle) -> bool:
@@ -203,5 +209,10 @@ def enumerable(oracle: FrequencyOracle) -> bool:
     >>> enumerable(fldp.OUE(epsilon=1.0, domain_size=8)), enumerable(fldp.OUE(epsilon=1.0, domain_size=800))
     (True, False)
     """
+    return _probabilities(oracle) <= _QUICK
+
+
+def _probabilities(oracle: FrequencyOracle) -> int:
+    """Return how many probabilities the law of an oracle has, of all values together."""
     about = analysis(oracle)
-    return about.outcomes * oracle.domain_size * len(list(about.publics())) <= _QUICK
+    return about.outcomes * oracle.domain_size * len(list(about.publics()))

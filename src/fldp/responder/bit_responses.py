@@ -9,6 +9,8 @@ from fldp.randomness.coins import UnaryCoins
 from fldp.randomness.word_pool import SECURE, WordSource
 from fldp.responder.response import Response, as_bytes
 
+_BITS = tuple(1 << k for k in range(8))
+
 
 def unary(title: str, epsilon: float, domain_size: int, *, symmetric: bool, source: WordSource = SECURE) -> Response:
     """Return the response of SUE (symmetric) or OUE.
@@ -29,8 +31,9 @@ def unary(title: str, epsilon: float, domain_size: int, *, symmetric: bool, sour
             plane = number(drawn[start:end], "little")
             above = above & plane if bit else above | plane
         row = bytearray((above & every ^ every).to_bytes(size, "little"))
-        own = 1 << (value & 7)
-        row[value >> 3] = row[value >> 3] & ~own | own * (word() < true)
+        place = value + 8  # never 0: Python shifts and masks a 0 sooner than other numbers, and that shows in the time
+        at, own = (place >> 3) - 1, _BITS[place & 7]
+        row[at] = row[at] & ~own | own * (word() < true)
         return bytes(row)
 
     return Response(domain_size, draw, domain_size, as_bytes)

@@ -34,13 +34,13 @@ def lwr(
     coins = KeptCoins.build(title, epsilon, epsilon_permanent, 1 << hash_bits)
     draw, report = _drawing(coins, domain_size, hash_bits, source), _reporting(coins, domain_size, hash_bits, source)
     masks = (bits_of(domain_size),) * hash_bits
-    stored, told = (*masks, hash_bits << hash_bits), (*masks, hash_bits)
+    stored, reported = (*masks, hash_bits << hash_bits), (*masks, hash_bits)
     pack, read = fields_packer(*stored), _reader(title, stored)
     return Response(
         domain_size,
         lambda value: report(draw())(value),
-        sum(told),
-        fields_packer(*told),
+        sum(reported),
+        fields_packer(*reported),
         keep=lambda: pack(draw()),
         following=lambda kept: report(read(kept)),
     )
@@ -79,8 +79,8 @@ def _reporting(
         answers = [table >> hash_bits * symbol & coins.symbols - 1 for symbol in range(coins.symbols)]
 
         def draw(value: int) -> tuple[int, ...]:
-            mine = items[value] if items else item(value) + high
-            symbol = sum([((mask & mine).bit_count() & 1 ^ 1) * weight for mask, weight in raised])
+            own = items[value] if items else item(value) + high
+            symbol = sum([((mask & own).bit_count() & 1 ^ 1) * weight for mask, weight in raised])
             return *masks, choose(answers[symbol], word())
 
         return draw

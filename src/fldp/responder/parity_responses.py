@@ -113,14 +113,14 @@ def _parities(title: str, epsilon: float, domain_size: int, kind: tuple[int, int
     weights = [1 << place for place in (*range(leaks), *range(bits))]
 
     def draw(value: int) -> tuple[int, ...]:
-        mine = items[value] if items else item(value) + high
+        own = items[value] if items else item(value) + high
         drawn: list[int] = []
         for _ in pairs:
             both = word()
             drawn += (both & most, both >> 32 & most)
         del drawn[masks:]
-        told = [(((mask | high) & mine).bit_count() & 1 ^ 1) * weight for mask, weight in zip(drawn, weights)]  # noqa: B905
-        return *drawn, sum(told[:leaks]) + (choose(sum(told[leaks:]), word()) << leaks)
+        answers = [(((mask | high) & own).bit_count() & 1 ^ 1) * weight for mask, weight in zip(drawn, weights)]  # noqa: B905
+        return *drawn, sum(answers[:leaks]) + (choose(sum(answers[leaks:]), word()) << leaks)
 
     widths = (width,) * masks + (masks,)
     return Response(domain_size, draw, sum(widths), fields_packer(*widths), Fraction(1, 1 << leaks))

@@ -142,9 +142,9 @@ class Responder:
 
     def following(self, kept: bytes) -> "Responder":
         """Return the responder of the person who keeps these bytes; each of its reports is a new one."""
-        mine = copy(self)
-        mine._draw = _kept_by(self._response.following, self._described)(kept)
-        return mine
+        following = copy(self)
+        following._draw = _kept_by(self._response.following, self._described)(kept)
+        return following
 
     def report(self, answer: int | str) -> Report:
         """Return a new report of an answer: a label where there are labels, else a number.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from fldp.errors import DomainError
 from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import as_bytes
 from fldp.search.results import HeavyHitters
-from fldp.search.rounds import Round, Search
+from fldp.search.rounds import Round, Search, SearchOptions
 from fldp.support.progress import Progress
 from fldp.support.validation import fail, is_integer
 
@@ -30,7 +30,7 @@ def heavy_hitters(
     k: int = 20,
     rng: int | Stream | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[SearchOptions],
 ) -> HeavyHitters:
     """Find the ``k`` strings that most people hold, from one report of each person.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from statistics import NormalDist
-from typing import Any, overload
+from typing import Any, TypedDict, overload
 
 import numpy as np
 
@@ -44,6 +44,18 @@ _PARAMETERS: dict[str, Constraint] = {
     "rounds": integer(1, 64),
     "bits": integer(4, MAX_STEP),
 }
+
+
+class SearchOptions(TypedDict, total=False):
+    """The parameters of a search that need not be given."""
+
+    oracle: str | None
+    eta: float | None
+    alphabet: str
+    rounds: int
+    bits: int
+    quota: int
+    hours: int | None
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Optional imports: libraries that only some uses need, installed as extras."""
 
 import importlib
-from typing import Any
+from types import ModuleType
 
 from fldp.errors import FldpError
 
 
-def load(module: str, extra: str) -> Any:
+def load(module: str, extra: str) -> ModuleType:
     """Import a module, or say in one line how to install what brings it.
 
     >>> load("math", "pandas").pi

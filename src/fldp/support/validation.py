@@ -249,7 +249,9 @@ class MistakeList:
         """Note that the value at a path breaks a rule."""
         self.note(path, str(fail("", ".".join(path), rule, value)))
 
-    def check(self, path: Path, constraint: Constraint, value: object, *, source: str = "") -> Any:
+    def check(
+        self, path: Path, constraint: Callable[[str, str, object], T], value: object, *, source: str = ""
+    ) -> T | None:
         """Return what a constraint makes of the value at a path, or None with a mistake noted.
 
         ``source`` says in the message where the value came from.
@@ -260,7 +262,9 @@ class MistakeList:
             self.note(path, f"{error} from {source}" if source else str(error))
             return None
 
-    def check_list(self, path: Path, constraint: Constraint, values: object, *, empty: bool = False) -> tuple[Any, ...]:
+    def check_list(
+        self, path: Path, constraint: Callable[[str, str, object], T], values: object, *, empty: bool = False
+    ) -> tuple[T | None, ...]:
         """Return what a constraint makes of the entries of a list at a path, all different; ``empty`` allows none.
 
         >>> mistakes = MistakeList()

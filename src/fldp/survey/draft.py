@@ -79,8 +79,8 @@ def check_identifiers(labels: set[str], users: int) -> None:
     if emails:
         raise FldpError(f"survey init: {emails:,} of {len(labels):,} labels look like e-mail addresses; {remedy}")
     if len(labels) >= _MANY and len(labels) > _MAX_DISTINCT * users:
-        told = f"{len(labels):,} different labels in {users:,} values look like identifiers of people"
-        raise FldpError(f"survey init: {told}; {remedy}")
+        warning = f"{len(labels):,} different labels in {users:,} values look like identifiers of people"
+        raise FldpError(f"survey init: {warning}; {remedy}")
 
 
 def sorted_labels(labels: set[str]) -> list[str]:

@@ -1,12 +1,15 @@
 """Rules of surveys that take passes: a key that signs them, who has it, and what does not go together with them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp.errors import WireError
 from fldp.passes.tokens import PassTerms, read_key
 from fldp.support.validation import MistakeList
 from fldp.support.web_origin import origin_of
+
+if TYPE_CHECKING:
+    from fldp.survey.rules import CollectRules
 
 KEYS = ("issuer_key", "issuer")
 _WHERE = "left out unless submit is 'pass'"
@@ -14,7 +17,7 @@ _KEY = "the 456 characters that fldp issuer create prints"
 _ISSUER = "an origin in its usual form, such as https://issuer.example, or left out where the collector issues"
 
 
-def check_pass(fields: Mapping[str, Any], submit: Any, mistakes: MistakeList) -> dict[str, Any]:
+def check_pass(fields: Mapping[str, object], submit: object, mistakes: MistakeList) -> dict[str, object]:
     """Return the rules of collecting that are about passes: none where a survey takes none."""
     named = {key: fields[key] for key in KEYS if key in fields}
     if submit != "pass":
@@ -32,7 +35,7 @@ def check_pass(fields: Mapping[str, Any], submit: Any, mistakes: MistakeList) ->
     return named
 
 
-def refuse_search(collect: Mapping[str, Any], mistakes: MistakeList) -> None:
+def refuse_search(collect: Mapping[str, object], mistakes: MistakeList) -> None:
     """Refuse passes in a search: each of its rounds is another version, and a pass is good for one."""
     if collect.get("submit") == "pass":
         mistakes.add(
@@ -54,7 +57,7 @@ def _is_origin(value: Any) -> bool:
         return False
 
 
-def terms_of(collect: Mapping[str, Any], version: str) -> PassTerms | None:
+def terms_of(collect: "CollectRules", version: str) -> PassTerms | None:
     """Return the terms of passes to a version of a survey, None where it takes none."""
     if collect["submit"] != "pass":
         return None

@@ -154,10 +154,10 @@ def _question(column: ColumnDraft, users: int, epsilon: float) -> str:
 
 def _errors(plan: QuestionPlan, columns: list[ColumnDraft]) -> str:
     """Return the errors to expect, as a comment; of numbers, single cells say little."""
-    told = [table for table in plan.tables if not any(columns[place].is_number for place in table)]
+    tables = [table for table in plan.tables if not any(columns[place].is_number for place in table)]
     lines = [f"# With {plan.users:,} reports, the standard error of a share:"]
     lines += [
         f"#   {' x '.join(columns[place].name for place in table)}: {plan.stderr(table):.2%}"
-        for table in told[:_MAX_SHOWN]
+        for table in tables[:_MAX_SHOWN]
     ]
-    return "\n".join(lines) + "\n" if told else ""
+    return "\n".join(lines) + "\n" if tables else ""

@@ -14,6 +14,7 @@ from fldp.estimation.question_planner import ALL, NONE, questions
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.record_oracle import MAX_QUESTIONS
 from fldp.oracles.sampled.sampled import Sampled, of_questions
+from fldp.support.canonical_json import Json
 from fldp.support.identifiers import SURVEY_NAME
 from fldp.support.validation import MistakeList, flag, integer, one_of, positive
 from fldp.survey.number import NUMBER, check_number, with_waves
@@ -78,7 +79,7 @@ def _question(
     if mistakes.count > before or not domain:
         return None
     size = mistakes.check((here, "labels"), integer(2, MAX_ANSWERS), domain["domain_size"] + bool(optional))
-    if size is None:
+    if size is None or importance is None:
         return None
     return SurveyQuestion(str(name), str(asked), size, labels, bool(optional), importance, scale)
 
@@ -187,9 +188,9 @@ def _check_crosses(oracle: Sampled, asked: tuple[SurveyQuestion, ...], cross: An
             mistakes.note(("tables", "cross"), f"tables.cross: {names} are not together in any of oracle.views")
 
 
-def described(oracle: Oracle) -> dict[str, Any]:
+def described(oracle: Oracle) -> dict[str, Json]:
     """Return the oracle of several questions as its survey pins it: always with base, views and weights."""
     asked = of_questions("survey", oracle)
-    pinned = {"name": asked.name, "epsilon": asked.epsilon, "base": asked.base}
+    pinned: dict[str, Json] = {"name": asked.name, "epsilon": asked.epsilon, "base": asked.base}
     eta = {} if asked.eta == 1 else {"eta": float(asked.eta)}
     return {**pinned, **eta, "views": asked.entries, "weights": list(asked.drawn)}

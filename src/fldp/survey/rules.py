@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NotRequired, TypedDict, TypeGuard
 
 from fldp.data.scale import Scale
 from fldp.data.values import numbered
@@ -27,7 +27,26 @@ from fldp.survey.search_table import check_search
 
 STRINGS = "strings"
 DIFFERING = ("sensitive", "budgets", "distance")
-COLLECT_DEFAULTS: dict[str, Any] = {
+
+
+class CollectRules(TypedDict):
+    """The rules of collecting, as a survey's version names them."""
+
+    submit: str
+    origins: list[str]
+    opens: str | None
+    closes: str | None
+    retention: str
+    minimum: int
+    repeat: NotRequired[str]
+    derive: NotRequired[bool]
+    oblivious: NotRequired[bool]
+    release: NotRequired[int]
+    issuer_key: NotRequired[str]
+    issuer: NotRequired[str]
+
+
+COLLECT_DEFAULTS: CollectRules = {
     "submit": "open",
     "origins": [],
     "opens": None,
@@ -67,27 +86,37 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
     number = check_number((NUMBER,), fields[NUMBER], mistakes) if NUMBER in fields else None
     domain = domain if number is None else {"domain_size": number.size}
     treatment = check_treatment(fields, labels, (domain or {}).get("domain_size"), mistakes)
-    if NUMBER in fields:
-        mistakes.unknown((), (key for key in DIFFERING if key in fields), (), "for a number, whose cells are alike")
-    if domain == {}:
-        mistakes.unknown((), (key for key in DIFFERING if key in fields), (), "for strings, which nobody can list")
+    _check_alike(fields, domain, mistakes)
     search = check_search(fields, _oracle, mistakes) if "search" in fields else None
-    oracle: Oracle | None = search.oracle if search else None
     if NUMBER in fields:
         oracle = _number_oracle(fields.get("oracle"), number, mistakes)
-    elif "search" not in fields:
+    elif "search" in fields:
+        oracle = search.oracle if search else None
+    else:
         oracle = _oracle(fields.get("oracle"), domain, mistakes, treatment)
     collect = _collect(fields.get("collect", {}), oracle, mistakes)
     _check_derive(collect, oracle, mistakes)
     if "search" in fields:
-        pass_rules.refuse_search(collect, mistakes)
-    if "search" in fields and "repeat" in collect:
-        mistakes.add(
-            ("collect", "repeat"), "'once' in a search, which everybody answers in one round", collect["repeat"]
-        )
+        _check_search_rules(collect, mistakes)
     arguments |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
     arguments |= {} if number is None else {"number": number}
     return arguments, mistakes
+
+
+def _check_alike(fields: dict[str, Any], domain: dict[str, Any] | None, mistakes: MistakeList) -> None:
+    """Refuse values that differ in protection where they cannot: cells of a number, and strings."""
+    differing = [key for key in DIFFERING if key in fields]
+    if NUMBER in fields:
+        mistakes.unknown((), differing, (), "for a number, whose cells are alike")
+    if domain == {}:
+        mistakes.unknown((), differing, (), "for strings, which nobody can list")
+
+
+def _check_search_rules(collect: Mapping[str, Any], mistakes: MistakeList) -> None:
+    pass_rules.refuse_search(collect, mistakes)
+    if "repeat" in collect:
+        rule = "'once' in a search, which everybody answers in one round"
+        mistakes.add(("collect", "repeat"), rule, collect["repeat"])
 
 
 def _several(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) -> dict[str, Any]:

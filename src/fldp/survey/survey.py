@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
 from fldp.survey.questions import RecordQuestion, SurveyQuestion
 from fldp.survey.questions_table import described as pinned
-from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, REPEATS, STRINGS, check_plain, keeps
+from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, REPEATS, STRINGS, CollectRules, check_plain, keeps
 from fldp.survey.search_table import described
 from fldp.survey.visible_text import check_labels_visible, check_texts
 from fldp.wire.description import describe
@@ -68,7 +67,7 @@ class Survey(Displayed):
     title: str | None = None
     description: str | None = None
     topic: str | None = None
-    collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
+    collect: CollectRules = field(default_factory=COLLECT_DEFAULTS.copy)
     search: Round | None = None
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
     language: str | None = None  # of its texts, and of the answer page

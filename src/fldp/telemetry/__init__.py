@@ -39,7 +39,7 @@ class _Running:
 
 
 def setup(
-    metrics: "str | os.PathLike[str] | Mapping[str, Any]", *, notice: Callable[[str], object] | None = None
+    metrics: "str | os.PathLike[str] | Mapping[str, object]", *, notice: Callable[[str], object] | None = None
 ) -> None:
     """Begin telemetry as a ``metrics.toml`` declares it, if the person's mode allows; no network, no waiting.
 
@@ -69,13 +69,27 @@ def _setup(source: str | Mapping[str, Any], notice: Callable[[str], object] | No
         return
     from fldp.telemetry.agent import Agent, Places
 
-    _Running.agent = Agent(metrics, chosen, Places.of(metrics.app), notice=notice)
-    if not _Running.hooked:
-        atexit.register(_end)
-        if hasattr(os, "register_at_fork"):  # where processes fork
-            os.register_at_fork(after_in_child=_forget)
-        _Running.hooked = True
+    _Running.agent = Agent(
+        metrics,
+        chosen,
+        Places.of(metrics.app),
+        notice=notice,
+        decide=lambda: mode_of(metrics.app, metrics.default),
+    )
+    _hook()
     _Running.agent.start()
+
+
+def _hook() -> None:
+    """Be told of the end of the program and of forks, once."""
+    if _Running.hooked:
+        return
+    _Running.hooked = True
+    atexit.register(_end)
+    if hasattr(os, "register_at_fork"):  # where processes fork
+        from fldp.telemetry.forks import after_fork, before_fork
+
+        os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=_forget)
 
 
 def _refuse(why: str, error: Exception) -> None:
@@ -122,13 +136,14 @@ def _end() -> None:
 
 
 def _forget() -> None:
-    if _Running.agent is not None:
-        _Running.agent.forget()
+    if _Running.agent is not None and not _Running.agent.forget():
+        why = "the program was forked while telemetry had its files open"
+        _Running.agent, _Running.mode, _Running.reason = None, "off", why
 
 
 def __getattr__(name: str) -> str:
     """Return ``mode`` or ``reason``: what is true now."""
     if name in ("mode", "reason"):
-        value: str = getattr(_Running, name)
+        value: str = getattr(_Running.agent.mode if _Running.agent else _Running, name)
         return value
     raise AttributeError(f"module 'fldp.telemetry' has no attribute {name!r}")

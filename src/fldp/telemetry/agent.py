@@ -6,12 +6,14 @@ It never raises, never waits for the network, and loads what it needs when it ne
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
 from fldp.telemetry import periods
 from fldp.telemetry.aggregates import Aggregate, add
+from fldp.telemetry.forks import in_child, open_files
 from fldp.telemetry.metrics import AppMetrics
 from fldp.telemetry.modes import Mode, state_folder
 from fldp.telemetry.periods import Clock
@@ -19,6 +21,7 @@ from fldp.telemetry.state import DROPPED, PATIENCE, REFUSED, SENT, WAITING, Stat
 
 Notice = Callable[[str], object]
 _MINUTE, AGAIN = 60.0, timedelta(hours=1)  # how often it looks, and when a report is tried again
+_FAREWELL = 2.0  # seconds that the end of a program waits for files that others have locked, at most
 DECLARED, _NOTICED = "metrics", "noticed"
 
 
@@ -36,7 +39,10 @@ class Places(NamedTuple):
 
 
 class Agent:
-    """The telemetry of one program in one process. Each method may raise; the module around it does not."""
+    """The telemetry of one program in one process. Each method may raise; the module around it does not.
+
+    ``decide`` says which mode it is now: a program may run for months after somebody has changed their mind.
+    """
 
     def __init__(
         self,
@@ -46,12 +52,13 @@ class Agent:
         *,
         clock: Clock = periods.system,
         notice: Notice | None = None,
+        decide: Callable[[], Mode] | None = None,
     ) -> None:
         self.metrics, self.mode, self.state, self._places = metrics, mode, State(places.state), places
-        self._clock, self._notice = clock, notice
+        self._clock, self._notice, self._decide = clock, notice, decide
         self._lock, self._held = threading.Lock(), dict[tuple[str, str], Aggregate]()
         self._stop, self._drawn, self._idle = threading.Event(), threading.Event(), threading.Event()
-        self.trouble = ""
+        self.trouble, self._orphaned = "", False
 
     def record(self, name: str, value: object) -> bool:
         """Add a value to the aggregate of its metric; return whether there is such a metric and value."""
@@ -59,6 +66,11 @@ class Agent:
         label = None if metric is None else metric.label(value)
         if metric is None or label is None:
             return False
+        if self.mode.mode == "off":
+            return True
+        if self._orphaned:
+            self._orphaned = False
+            self.start()
         with self._lock:
             add(metric, self._held.setdefault((self._current, name), {}), value, label)
         return True
@@ -68,18 +80,40 @@ class Agent:
         """The period of now."""
         return periods.period_of(self._clock(), self.metrics.period)
 
-    def forget(self) -> None:
-        """Begin anew in a forked process: what lies in memory would be stored twice, and no thread came along."""
+    def forget(self) -> bool:
+        """Begin anew in a forked process: what lies in memory would be stored twice, and no thread came along.
+
+        Return whether this process may go on: not where a file was open when it was forked. Its first value starts a
+        thread, since it may be a server that runs for months.
+        """
         self._lock, self._held = threading.Lock(), {}
         self._stop, self._drawn, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._drawn.set()
         self._idle.set()
+        self._orphaned = in_child()
+        return self._orphaned
 
-    def save(self) -> None:
-        """Store what lies in memory, and that the program ran."""
-        with self._lock:
-            held, self._held = self._held, {}
-        with self.state.exclusive(durable=False) as rows:
+    def heed(self) -> bool:
+        """Look again which mode the person wants, and forget everything in mode off; return whether it is another."""
+        if self._decide is not None:
+            self.mode = self._decide()
+        if self.mode.mode == "off":
+            with self._lock:
+                self._held = {}
+        return self.mode.mode != "off"
+
+    def save(self, patience: float = PATIENCE) -> None:
+        """Store what lies in memory, and that the program ran.
+
+        Somebody who says off stores that first and then deletes under the lock, so under the lock it is known.
+        """
+        if not self.heed():
+            return
+        with self.state.exclusive(durable=False, patience=patience) as rows:
+            if not self.heed():
+                return
+            with self._lock:
+                held, self._held = self._held, {}
             rows.seen(self._current)
             if rows.fact(DECLARED) != self.metrics.source:  # so that the person's commands need not find the file
                 rows.note(DECLARED, self.metrics.source)
@@ -88,6 +122,7 @@ class Agent:
 
     def work(self) -> None:
         """End the periods that are over, and send what is due."""
+        self.heed()
         self.end_periods()
         self.send_due()
 
@@ -101,13 +136,16 @@ class Agent:
         elif self.mode.mode == "on" and (over or not os.path.exists(self._places.ledger)):
             from fldp.telemetry.drawing import Ending, opened
 
-            Ending(self.metrics, self.state, opened(self._places.ledger, now)).run(now, self.mode.since)
+            with open_files(PATIENCE):
+                Ending(self.metrics, self.state, opened(self._places.ledger, now)).run(now, self.mode.since)
 
     def send_due(self) -> None:
         """Send the reports whose time has come."""
         if self.mode.mode == "on" and self.state.glance(self._current)[1]:
             for report in self._due():
-                self._send(report)
+                self.heed()
+                if self.mode.mode == "on":
+                    self._send(report)
 
     def _forget_old(self) -> None:
         """In mode local, keep this period and the one before."""
@@ -156,7 +194,9 @@ class Agent:
         if not told:
             from fldp.telemetry.view import text_of, view_data
 
-            self._notice(text_of(view_data(self.metrics, self.mode, self._places, self._clock())))
+            with open_files(PATIENCE):
+                shown = view_data(self.metrics, self.mode, self._places, self._clock())
+            self._notice(text_of(shown))
             with self.state.exclusive() as rows:
                 rows.note(_NOTICED, periods.text(self._clock()))
 
@@ -166,6 +206,7 @@ class Agent:
 
     def _run(self) -> None:
         while not self._stop.is_set():
+            self.attempt(self.heed)
             self.attempt(self.end_periods)
             self._drawn.set()
             self.attempt(self.send_due)
@@ -185,6 +226,7 @@ class Agent:
 
     def end(self) -> None:
         """Store what lies in memory, and let a report be drawn to its end; nobody waits for what is on its way."""
+        latest = time.monotonic() + _FAREWELL
         self._stop.set()
-        self._drawn.wait(PATIENCE)
-        self.attempt(self.save)
+        self._drawn.wait(_FAREWELL)
+        self.attempt(lambda: self.save(max(0.1, latest - time.monotonic())))

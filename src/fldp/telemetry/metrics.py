@@ -7,7 +7,10 @@ checks the file when it is written. What cannot be read at all is an error that 
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+if TYPE_CHECKING:
+    from fldp.support.canonical_json import Json
 
 FORMAT, FILE = "fldp-metrics-1", "metrics.toml"
 UNSET, OTHER, YES, NO = "unset", "other", "yes", "no"
@@ -19,6 +22,7 @@ KINDS = {  # how the values of a period become one: the first is the default
     "duration": ("median", "last", "max", "sum"),
 }
 NUMBERS = ("number", "duration")
+_APP = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 PERIODS = ("month", "week")
 MODES = ("on", "local", "off")
 DURATION_EDGES = tuple(100.0 * 2**step for step in range(8))  # milliseconds
@@ -108,9 +112,11 @@ class AppMetrics(NamedTuple):
 
 def metrics_of(fields: Mapping[str, Any], source: str = "") -> AppMetrics:
     """Return the metrics of a table of keys, as TOML or JSON has them."""
-    tables = fields.get("metric", {})
+    tables, app = fields.get("metric", {}), str(fields["app"])
+    if not app or set(app) - _APP:
+        raise ValueError("app must consist of a-z, 0-9, - and _, since it names files")
     return AppMetrics(
-        str(fields["app"]),
+        app,
         str(fields["collector"]),
         str(fields.get("relay", "")),
         str(fields.get("period", PERIODS[0])),
@@ -123,7 +129,7 @@ def metrics_of(fields: Mapping[str, Any], source: str = "") -> AppMetrics:
     )
 
 
-def json_text(fields: Mapping[str, Any]) -> str:
+def json_text(fields: Mapping[str, object]) -> str:
     """Return a table of keys as JSON; days are texts in it."""
     import json
 
@@ -143,7 +149,7 @@ def metric_of(name: str, table: Mapping[str, Any]) -> AppMetric:
     return AppMetric(name, kind, table.get("take", KINDS[kind][0]), values, edges, int(table.get("weight", 1)), *about)
 
 
-def fields_of(metrics: AppMetrics) -> dict[str, Any]:
+def fields_of(metrics: AppMetrics) -> "dict[str, Json]":
     """Return metrics as the JSON that ``metrics_of`` reads, with all defaults."""
     fields = {key: getattr(metrics, key) for key in ("app", "collector", "relay", "period", "epsilon", "default")}
     tables = {name: _table(metric) for name, metric in metrics.metrics.items()}

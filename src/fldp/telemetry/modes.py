@@ -65,17 +65,16 @@ def _by_choice(app: str, chosen: Mapping[str, Any]) -> Mode | None:
 
 def choices(variables: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what the person chose; a file that cannot be read means off."""
-    path = choices_path(variables)
-    if not os.path.exists(path):
-        return {}
-    import tomllib
-
     try:
-        with open(path, "rb") as file:
+        with open(choices_path(variables), "rb") as file:
+            import tomllib
+
             chosen = tomllib.load(file)
         apps = chosen.get("app", {})
         if isinstance(apps, dict) and all(isinstance(table, dict) for table in apps.values()):
             return chosen
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError, RecursionError):
         pass
     return {"mode": "unreadable"}

@@ -1,7 +1,7 @@
 """Publishing: metrics become surveys of a collector, and a file for clients in other languages."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from fldp.errors import ParameterError
 from fldp.support.canonical_json import Json
@@ -19,11 +19,18 @@ class PublishedMetric(NamedTuple):
     advice: str = ""
 
 
+class HasSurvey(Protocol):
+    """A survey as a collector shows it; ``fldp.client.Published`` is one."""
+
+    @property
+    def survey(self) -> Survey: ...
+
+
 class SurveyHost(Protocol):
     """A collector, as far as publishing needs one; ``fldp.Client`` is."""
 
     def surveys(self) -> list[dict[str, Json]]: ...
-    def survey(self, name: str, *, version: str | None = None) -> Any: ...
+    def survey(self, name: str, *, version: str | None = None) -> HasSurvey: ...
     def create(self, survey: Survey) -> Mapping[str, Json]: ...
     def close(self, name: str, *, version: str | None = None) -> Mapping[str, Json]: ...
 

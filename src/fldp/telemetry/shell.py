@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,19 +21,25 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def _choose(mode: str, app: str | None) -> None:
     from fldp.support.identifiers import SURVEY_NAME
     from fldp.telemetry import modes, periods
-    from fldp.telemetry.installed import installed
+    from fldp.telemetry.installed import forget_aggregates
 
     if app is not None:
         SURVEY_NAME("telemetry", "--app", app)
     path = modes.choose(mode, app, f"{periods.system():%Y-%m-%d}")
-    if mode == "off":
-        for program in installed():
-            if app in (None, program.app):
-                program.forget_aggregates()
     typer.echo(f"telemetry is {mode} for {app or 'all programs'}, as {path} says")
     stronger = modes.by_variables(os.environ)
     if stronger is not None:
         typer.echo(f"in this shell something stronger decides: {stronger.reason}")
+    if mode == "off":
+        _tell(forget_aggregates(app), "its aggregates are not deleted")
+
+
+def _tell(troubles: Sequence[FldpError], so: str) -> None:
+    """Say what went wrong with single programs, after all others were served; exit code 1 if anything did."""
+    for trouble in troubles:
+        typer.echo(f"fldp: {trouble}; {so}", err=True)
+    if troubles:
+        raise typer.Exit(1)
 
 
 @commands.command()
@@ -57,18 +63,18 @@ def off(app: App = None) -> None:
 @commands.command()
 def env(app: App = None, as_json: AsJson = False) -> None:
     """Say which mode each program is in and why, and where its files are."""
-    from fldp.telemetry.installed import installed
+    from fldp.telemetry.installed import environments
 
-    environments = [program.environment() for program in installed(app)]
+    listed, damaged = environments(app)
     if as_json:
-        typer.echo(json.dumps(environments, indent=1))
-        return
-    for each in environments:
-        typer.echo(f"{each['app']}: {each['mode']} ({each['reason']})")
-        for name in ("state", "ledger"):
-            typer.echo(f"  {name}: {each[name]['path']}, last changed {each[name]['changed'] or 'never'}")
-    if not environments:
+        typer.echo(json.dumps(listed, indent=1))
+    for each in () if as_json else listed:
+        typer.echo(f"{each['app']}{' in Node' if 'runs_in' in each else ''}: {each['mode']} ({each['reason']})")
+        for name, file in (("state", each["state"]), ("ledger", each["ledger"])):
+            typer.echo(f"  {name}: {file['path']}, last changed {file['changed'] or 'never'}")
+    if not (listed or damaged or as_json):
         typer.echo("no program keeps telemetry on this machine")
+    _tell(damaged, "it is not listed")
 
 
 @commands.command()
@@ -133,12 +139,13 @@ def withdraw(app: OneApp = None) -> None:
 
 @commands.command()
 def clean(app: App = None) -> None:
-    """Delete aggregates and reports on this machine. The ledger stays: what was given away stays given away."""
-    from fldp.telemetry.installed import installed
+    """Delete aggregates and reports on this machine, which then cannot be taken back any more; the ledger stays."""
+    from fldp.telemetry.installed import clean as clean_programs
 
-    for program in installed(app):
-        program.clean()
-        typer.echo(f"{program.app}: aggregates and reports are deleted")
+    cleaned, troubles = clean_programs(app)
+    for name in cleaned:
+        typer.echo(f"{name}: aggregates and reports are deleted")
+    _tell(troubles, "it is not cleaned")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
 from fldp.telemetry.aggregates import Aggregate, merge
+from fldp.telemetry.forks import open_files
 from fldp.telemetry.metrics import AppMetric
 
 _APPLICATION, SCHEMA_VERSION = 0x666C6474, 1  # "fldt"
@@ -78,12 +79,12 @@ class State:
         self.path = path
 
     @contextmanager
-    def exclusive(self, *, durable: bool = True) -> "Iterator[Rows]":
+    def exclusive(self, *, durable: bool = True, patience: float = PATIENCE) -> "Iterator[Rows]":
         """Lock the file, or make it; what was done in the block is stored when it ends, or undone.
 
         It is then on the disk, too, if it has to be ``durable``: aggregates need not, and lots and reports do.
         """
-        with closing(self._connect()) as connection:
+        with open_files(patience), closing(self._connect(patience)) as connection:
             connection.execute(f"PRAGMA synchronous = {'EXTRA' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             yield Rows(connection)
@@ -93,16 +94,16 @@ class State:
         """Return whether a period before this one is not done, and whether a report waits; writes and locks nothing."""
         if not os.path.exists(self.path):
             return False, False
-        with closing(self._connect()) as connection:
+        with open_files(PATIENCE), closing(self._connect(PATIENCE)) as connection:
             over = "SELECT EXISTS (SELECT 1 FROM periods WHERE NOT done AND period < ?)"
             waits = "SELECT EXISTS (SELECT 1 FROM reports WHERE state = ?)"
             asked = ((over, current), (waits, WAITING))
             present = [bool(connection.execute(query, (value,)).fetchone()[0]) for query, value in asked]
         return present[0], present[1]
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, patience: float) -> sqlite3.Connection:
         _make(self.path)
-        connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        connection = sqlite3.connect(self.path, timeout=patience, isolation_level=None)
         try:
             kind = connection.execute("PRAGMA application_id").fetchone()[0]
             schema = connection.execute("PRAGMA user_version").fetchone()[0]

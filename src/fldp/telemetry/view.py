@@ -79,7 +79,7 @@ def given_away(metrics: AppMetrics, metric: AppMetric) -> GivenAway:
     return GivenAway(metrics.epsilon / 2, metrics.epsilon, (1 - 2 * p * (1 - p)) / 2, len(metric.labels))
 
 
-def view_data(metrics: AppMetrics, mode: Mode, places: "Places", now: datetime) -> dict[str, Any]:
+def view_data(metrics: AppMetrics, mode: Mode, places: "Places", now: datetime) -> dict[str, Json]:
     """Return everything as data for JSON."""
     current = periods.period_of(now, metrics.period)
     stored = _stored(metrics, places, current)
@@ -195,8 +195,8 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield f"Reports: {len(data['reports'])}"
     for report in data["reports"]:
-        when = f"sent {report['sent']}" if report["sent"] else f"{report['state']}, due {report['due']}"
-        yield f"  {report['period']} {report['metric']}: {when}{_said(report)}, {len(report['bytes']) // 2} bytes"
+        size = len(report["bytes"]) // 2
+        yield f"  {report['period']} {report['metric']}: {_fate(report)}{_said(report)}, {size} bytes"
         yield from (f"    {sentence}" for sentence in report.get("says", ()))
         yield f"    {report['bytes']}"
     for period in data["silent"]:
@@ -205,6 +205,17 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield "What reports give away:"
     for name, metric in data["metrics"].items():
         yield f"  {name}: {' '.join(metric['gives_away'])}"
+
+
+def _fate(report: Mapping[str, Any]) -> str:
+    """Say what became of a report.
+
+    >>> _fate({"sent": "2026-02-03T00:00:00Z", "state": "withdrawn", "due": ""})
+    'sent 2026-02-03T00:00:00Z, withdrawn'
+    """
+    if not report["sent"]:
+        return f"{report['state']}, due {report['due']}"
+    return f"sent {report['sent']}" + (f", {report['state']}" if report["state"].startswith("withdr") else "")
 
 
 def _said(report: Mapping[str, Any]) -> str:

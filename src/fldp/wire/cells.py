@@ -5,9 +5,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,16 @@ from fldp.errors import DomainError, FldpError
 from fldp.support.atomic_files import open_input
 from fldp.support.optional_imports import load
 
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
 CHUNK = 1 << 16
 _BLOCK = 512  # rows at once: more would make the garbage collector go through them
 _CSV_ENDINGS = (".csv", ".tsv")
 _SEPARATORS = ",;\t"
 _BREAK = re.compile(r"\r\n|\r|\n")
 Cells = list[str | None]
+T = TypeVar("T")
 
 
 class PlacedCells(Cells):
@@ -156,7 +161,7 @@ def _lines(path: str, text: TextIO) -> Iterator[Cells]:
         before += len(chunk)
 
 
-def guard(path: str, action: Callable[[], Any]) -> Any:
+def guard(path: str, action: Callable[[], T]) -> T:
     """Read, with an error that names the file where it is not what it should be."""
     try:
         return action()
@@ -166,13 +171,20 @@ def guard(path: str, action: Callable[[], Any]) -> Any:
         raise FldpError(f"{path}: is not CSV: {error}") from None
 
 
-def _parquet(path: str, column: str | None) -> Iterator[Cells]:
+@contextmanager
+def open_parquet(path: str) -> "Iterator[ParquetFile]":
+    """Open a table of any program, with an error that names the file where it is none."""
     parquet = load("pyarrow.parquet", "parquet")
     with open_input(path) as file:
         try:
             table = parquet.ParquetFile(file)
         except Exception as error:  # pyarrow's own errors derive from several
             raise FldpError(f"{path}: is not Parquet: {str(error).splitlines()[0]}") from None
+        yield table
+
+
+def _parquet(path: str, column: str | None) -> Iterator[Cells]:
+    with open_parquet(path) as table:
         names = list(table.schema_arrow.names)
         name = names[_place(path, names, column)]
         before = 0

@@ -150,16 +150,20 @@ def read_reports(
 
 def combine(
     paths: Iterable[str],
-    wanted: str,
+    wanted: str | None = None,
     oracle: Oracle | None = None,
     survey: str | None = None,
     progress: Progress = ignore,
 ) -> Content:
-    """Add up files of ``REPORTS`` or of ``TALLY``, all of one oracle and survey. The same file twice is refused."""
+    """Add up files of ``REPORTS``, of ``TALLY`` or all of the first one's kind, of one oracle and survey.
+
+    The same file twice is refused, and reports beside tallies, which may have them counted already.
+    """
     total: Content | None = None
     first, seen = "", dict[str, str]()
     for path in paths:
         with _open(path, oracle, survey, progress) as source:
+            wanted = wanted or (TALLY if source.kind == TALLY else REPORTS)
             _check_kind(path, source.kind, wanted)
             content = Content(wanted, source.tally(), source.survey)
             _check_new(path, source, seen)

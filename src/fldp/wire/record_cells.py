@@ -16,9 +16,8 @@ from fldp.errors import DomainError, FldpError
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.support.atomic_files import open_input
-from fldp.support.optional_imports import load
 from fldp.support.progress import Progress, ignore
-from fldp.wire.cells import CHUNK, guard, heading
+from fldp.wire.cells import CHUNK, guard, heading, open_parquet
 
 Answers = dict[str, str | None]
 Row = tuple[str, Answers]  # its place, and the answers by the names of questions
@@ -71,12 +70,7 @@ def _cell(row: list[str], place: int) -> str | None:
 
 
 def _parquet(path: str, asked: Sequence[str] | None) -> Iterator[list[Row]]:
-    parquet = load("pyarrow.parquet", "parquet")
-    with open_input(path) as file:
-        try:
-            table = parquet.ParquetFile(file)
-        except Exception as error:  # pyarrow's own errors derive from several
-            raise FldpError(f"{path}: is not Parquet: {str(error).splitlines()[0]}") from None
+    with open_parquet(path) as table:
         names = list(table.schema_arrow.names) if asked is None else asked
         _places(path, list(table.schema_arrow.names), names)
         before = 0

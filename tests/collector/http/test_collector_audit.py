@@ -10,7 +10,7 @@ from fldp import wire
 from fldp.collector.http.audit import AuditEntry, is_audited
 from fldp.interface.operations import OPERATIONS
 from support.collector_server import Server, batch, key, specification
-from support.collector_store import until
+from support.waiting import until
 
 AUDITED = {operation.name for operation in OPERATIONS if is_audited(operation)}
 FIELDS = {"time", "level", "event", *AuditEntry.__dataclass_fields__}

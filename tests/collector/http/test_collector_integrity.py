@@ -2,7 +2,7 @@
 
 import fldp
 from fldp import Survey, wire
-from fldp.collector.routes import integrity
+from fldp.collector.service import windows
 from fldp.presentation.integrity import facts
 from fldp.privacy.poisoning import poison
 from support.collector_app import collector, play  # noqa: F401
@@ -43,7 +43,7 @@ def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):
         assert (await told(to="2020-01-01"))["type"] == "urn:fldp:too-few"
         assert (await told(days="3"))["type"] == "urn:fldp:parameter"
         for most, source in ((1299, "tally"), (1300, "reports")):  # of five bits, a report takes a byte
-            monkeypatch.setattr(integrity, "MAX_BYTES", most)
+            monkeypatch.setattr(windows, "MAX_BYTES", most)
             assert (await told())["source"] == source
 
     play(collector, story)

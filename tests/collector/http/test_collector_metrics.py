@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 import fldp
 from fldp.collector.service.metrics import FAMILIES, Metrics
 from support.collector_server import Server, batch
-from support.collector_store import until
 from support.exposition import families
+from support.waiting import until
 
 FORMER = {
     "fldp_in_flight": "gauge",

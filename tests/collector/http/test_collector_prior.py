@@ -28,19 +28,19 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("data")) as found, Client(*found) as client:
+    with served(tmp_path_factory.mktemp("data")) as address, Client(*address) as client:
         for survey in (ASKED, STRINGS, NUMBER):
             client.create(survey)
         client.merge(fldp.simulate(ASKED.oracle, COUNTS, rng=3), ASKED)
         client.send(STRINGS.privatize(["tea"] * 300 + ["mate"] * 100, rng=1), STRINGS)
         client.send(NUMBER.privatize([0.5] * 200, rng=1), NUMBER)
-        yield found
+        yield address
 
 
 @pytest.fixture
 def client(service):
-    with Client(*service) as made:
-        yield made
+    with Client(*service) as client:
+        yield client
 
 
 def counts_of(reply):
@@ -66,8 +66,8 @@ def test_the_collector_mixes_in_what_the_library_does_and_calls_it_biased(client
 
 def test_strings_have_one_number_for_each_candidate(client):
     named = {"candidates": ["tea", "mate"], "post": "bayes"}
-    found = client.estimates(STRINGS, **named, prior=[3, 1])
-    assert found["biased"]
+    estimates = client.estimates(STRINGS, **named, prior=[3, 1])
+    assert estimates["biased"]
     with pytest.raises(CollectorError, match="prior must be 2 numbers in the order of the values"):
         client.estimates(STRINGS, **named, prior=[3, 1, 1])
 

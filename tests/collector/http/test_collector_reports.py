@@ -23,7 +23,8 @@ from fldp.data.packing import pack
 from fldp.presentation import tables
 from fldp.wire import parquet
 from support.collector_server import Server, batch, key, specification
-from support.collector_store import STORES, opened, stored_in, until
+from support.collector_store import STORES, opened, stored_in
+from support.waiting import until
 
 
 @pytest.fixture(scope="module", params=STORES)

@@ -15,7 +15,8 @@ from fldp.interface.operations import OPERATIONS
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryRequest
 from support.collector_server import Server, batch, key, specification
-from support.collector_store import STORES, stored_in, until
+from support.collector_store import STORES, stored_in
+from support.waiting import until
 
 DOCUMENT = document()
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
@@ -275,7 +276,7 @@ def described_answers(server, chosen, prepare):
             if len(statuses) % 2:
                 prepare(case)
             case.headers = {**(case.headers or {}), "Authorization": f"Bearer {server.token}"}
-            statuses.append(case.call_and_validate(checks=checks).status_code)
+            statuses.append(case.call_and_validate(checks=checks, timeout=60).status_code)
 
         sent()
     return statuses

@@ -12,8 +12,8 @@ import pytest
 from fldp.collector.config.settings import Settings
 from soak.faults.disk import SmallDisk, SmallFiles, disks, mounted
 from support.collector_server import Server, batch, specification
-from support.collector_store import until
 from support.postgres_server import server
+from support.waiting import until
 
 LABELS = [f"label {k}" for k in range(33_000)]  # estimates and tallies of so many are kept in a file
 REPORTS = 20_000

@@ -11,7 +11,7 @@ from fldp.collector.config.settings import Settings
 from fldp.collector.server import run
 from support.answers import gauge
 from support.collector_server import Server, batch
-from support.collector_store import until
+from support.waiting import until
 
 
 def test_a_request_in_flight_is_finished_before_the_end(tmp_path):

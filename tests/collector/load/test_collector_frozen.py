@@ -25,9 +25,10 @@ from fldp.collector.storage.postgres.schema import LOCKS
 from fldp.collector.storage.postgres.store import PostgresStore
 from fldp.collector.storage.protocol import Admitted, StoreError
 from support.collector_server import Server, batch, key
-from support.collector_store import DAY, publish, submission, until, whole
+from support.collector_store import DAY, publish, submission, whole
 from support.postgres_server import PostgresServer, server
 from support.shell import fldp
+from support.waiting import until
 
 _TESTS = Path(__file__).parents[2]
 LONG = 60  # seconds that nobody should have to wait

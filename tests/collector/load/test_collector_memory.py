@@ -2,7 +2,6 @@
 
 import random
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
@@ -11,6 +10,7 @@ import pytest
 
 from fldp import wire
 from support.collector_server import Server, batch, key, specification
+from support.waiting import until
 
 REQUESTS, SENDERS = 1000, 12
 MiB = 1 << 20
@@ -116,11 +116,7 @@ def hold(server, survey, stack):
 
 def until_idle(server):
     with server.client() as client:
-        for _ in range(1200):
-            if "fldp_buffered_bytes 0\n" in client.get("/metrics").text:
-                return
-            time.sleep(0.1)
-    pytest.fail("bytes of requests that have ended are still held")
+        until(lambda: "fldp_buffered_bytes 0\n" in client.get("/metrics").text)
 
 
 def test_hostile_requests_take_no_more_memory_than_may_be_buffered(server):

@@ -13,7 +13,7 @@ from fldp.collector.http.bodies import GRACE, patience
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_server import Server, batch, key, specification
-from support.collector_store import until
+from support.waiting import until
 
 SLOTS, FLIGHTS = 12, 8  # more clients may be slow than be worked for
 

@@ -16,7 +16,7 @@ import pytest
 from fldp.collector.server import stop_server
 from support.answers import LARGE, ask, gauge, head, published
 from support.collector_server import Server, batch, key
-from support.collector_store import until
+from support.waiting import until
 
 FOR_EVER = 60  # seconds that a stop may take beyond its bound, on a slow machine
 ASKED = 100

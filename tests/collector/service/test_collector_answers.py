@@ -8,7 +8,7 @@ import pytest
 
 from support.answers import ask, cpu_seconds, gauge, head, published
 from support.collector_server import Server, batch
-from support.collector_store import until
+from support.waiting import until
 
 FLIGHTS, ANSWERS, ASKED = 8, 20, 40
 

@@ -25,8 +25,9 @@ from fldp.distributed import tally
 from fldp.distributed.lake.layout import day_file
 from fldp.distributed.lake.writing import remove_output, whole_output
 from fldp.wire import parquet
-from support.collector_store import publish, submission, until
+from support.collector_store import publish, submission
 from support.serving import collector, shell
+from support.waiting import until
 from support.withdrawals import taking
 
 TODAY = "2026-11-04"

@@ -14,8 +14,9 @@ from fldp.collector.storage.protocol import Admitted, StoredSurvey, Submission
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.participant_store import MemoryStore
 from support.collector_server import Server
-from support.collector_store import DAY, STORES, opened, rows, stored_in, until, whole
+from support.collector_store import DAY, STORES, opened, rows, stored_in, whole
 from support.serving import shell
+from support.waiting import until
 from support.withdrawals import taking
 
 QUOTA = 200

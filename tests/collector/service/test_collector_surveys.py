@@ -11,7 +11,7 @@ from fldp.collector.storage.protocol import StoredSurvey, StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_app import collector, play  # noqa: F401
 from support.collector_server import batch, key, specification
-from support.collector_store import until
+from support.waiting import until
 
 
 async def publish(client, question="?", **collect):

@@ -12,7 +12,8 @@ from fldp.collector.service.collector import Collector
 from fldp.collector.service.folding import Folder
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_server import batch, key
-from support.collector_store import DAY, damage, publish, rows, submission, until, whole
+from support.collector_store import DAY, damage, publish, rows, submission, whole
+from support.waiting import until
 
 FAILURES = [KeyError("x"), MemoryError(), sqlite3.OperationalError("x")]
 

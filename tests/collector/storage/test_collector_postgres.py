@@ -23,6 +23,7 @@ from support.collector_server import Server, batch, key
 from support.collector_store import DAY, publish, rows, submission, whole
 from support.postgres_server import ENCODED, PASSWORD, PostgresServer, server
 from support.shell import fldp
+from support.waiting import until
 
 
 @pytest.fixture
@@ -364,9 +365,9 @@ def test_an_outage_is_answered_with_503_and_ends_without_a_restart(tmp_path):
             assert client.get("/healthz").status_code == 200
             assert client.get("/v1/surveys/browser").status_code == 503
         own.start()
-        assert until(lambda: collector.send(survey, body, name)).json() == {"accepted": 3}
+        assert answered(lambda: collector.send(survey, body, name)).json() == {"accepted": 3}
         with collector.client() as client:
-            assert until(lambda: client.get("/readyz")).json() == {"status": "ready"}
+            assert answered(lambda: client.get("/readyz")).json() == {"status": "ready"}
         assert collector.counts()[survey.version] == 3
         assert "nothing is wrong" in fldp("fsck", "--database", collector.settings["database"]).stdout
         assert collector.stop() == 0
@@ -380,14 +381,9 @@ def test_an_outage_is_answered_with_503_and_ends_without_a_restart(tmp_path):
     assert collector.logged  # every line of it is JSON
 
 
-def until(ask):
+def answered(ask):
     """Ask until there is an answer other than 503: a client does the same."""
-    for _ in range(100):
-        answer = ask()
-        if answer.status_code != 503:
-            return answer
-        time.sleep(0.1)
-    raise AssertionError(answer.text)
+    return until(lambda: answer if (answer := ask()).status_code != 503 else None)
 
 
 def test_two_collectors_know_at_once_what_the_other_did(tmp_path, url):

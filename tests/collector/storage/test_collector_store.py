@@ -19,7 +19,8 @@ from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.window import ALL, DayWindow
 from support import cases
 from support.collector_server import specification
-from support.collector_store import DAY, STORES, damage, opened, publish, rows, submission, until, whole
+from support.collector_store import DAY, STORES, damage, opened, publish, rows, submission, whole
+from support.waiting import until
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

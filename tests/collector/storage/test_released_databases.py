@@ -75,10 +75,10 @@ class Asking:
     """A client of the collector of today, with the tokens of then."""
 
     def __init__(self, http, written):
-        self.http, self.found = http, written
+        self.http, self.written = http, written
 
     async def ask(self, method, path, token=None, **options):
-        headers = {"Authorization": f"Bearer {token or self.found['admin']}", **options.pop("headers", {})}
+        headers = {"Authorization": f"Bearer {token or self.written['admin']}", **options.pop("headers", {})}
         return await self.http.request(method, path, headers=headers, **options)
 
     async def again(self, sent, **headers):
@@ -97,34 +97,34 @@ class Asking:
 
 
 async def everything_is_answered_as_before(asking):
-    for path, before in asking.found["answers"].items():
+    for path, before in asking.written["answers"].items():
         assert list(kept(before, await asking.answered(path, before), path)) == []
 
 
 async def what_was_sent_is_known(asking):
     """The same key and body again: the same answer, and nothing is counted; another body is refused."""
-    withdrawn = json.dumps(asking.found["withdrawn"]) != "null"
-    for sent in asking.found["sent"]:
+    withdrawn = json.dumps(asking.written["withdrawn"]) != "null"
+    for sent in asking.written["sent"]:
         reply = await asking.again(sent)
         if withdrawn and sent["headers"]["Idempotency-Key"].endswith("flexible-1"):
             assert reply.status_code == 410
         else:
             assert list(kept(sent["reply"], reply.json(), sent["path"])) == []
-    first, second = asking.found["sent"][:2]
+    first, second = asking.written["sent"][:2]
     other = await asking.again({**first, "body": second["body"]})
     assert (other.status_code, other.json()["type"]) == (409, "urn:fldp:conflict")
 
 
 async def tickets_and_tokens_are_good_for_what_they_were(asking):
-    spent = next(sent for sent in asking.found["sent"] if "Fldp-Ticket" in sent["headers"])
-    used, _, free, _ = asking.found["secrets"]["tickets"]
+    spent = next(sent for sent in asking.written["sent"] if "Fldp-Ticket" in sent["headers"])
+    used, _, free, _ = asking.written["secrets"]["tickets"]
     fresh = {"Idempotency-Key": "another-key-of-a-request"}
     assert (await asking.again(spent, **fresh)).status_code == 403
     assert (await asking.again(spent, **fresh, **{"Fldp-Ticket": free})).status_code == 200
     assert used != free
-    bound, revoked = (asking.found["secrets"][name]["token"] for name in ("read kept", "read summed"))
-    results = {path: path.split("/")[3] for path in asking.found["answers"] if path.endswith("/estimates")}
-    names = {entry["version"]: entry["name"] for entry in asking.found["answers"]["/v1/surveys"]}
+    bound, revoked = (asking.written["secrets"][name]["token"] for name in ("read kept", "read summed"))
+    results = {path: path.split("/")[3] for path in asking.written["answers"] if path.endswith("/estimates")}
+    names = {entry["version"]: entry["name"] for entry in asking.written["answers"]["/v1/surveys"]}
     for path, version in results.items():
         expected = 200 if names[version] == "kept" else 403
         if names[version] in ("kept", "summed", "hashed"):

@@ -1,11 +1,12 @@
 """Judge: compares what the collector holds with what was sent to it, bit for bit."""
 
-import time
+from functools import partial
 
 import numpy as np
 
 from fldp import wire
 from soak.faults.content import Content, tally_of
+from support.waiting import until
 
 
 class Judge:
@@ -66,11 +67,8 @@ class Judge:
 def tally(server, survey, **window):
     """Return what a collector holds; whoever is told to try again does."""
     with server.admin as client:
-        for _ in range(20):
-            answer = client.get(f"/v1/versions/{survey.version}/tally", params=window)
-            if answer.status_code != 503:
-                break
-            time.sleep(0.5)
+        ask = partial(client.get, f"/v1/versions/{survey.version}/tally", params=window)
+        answer = until(lambda: answer if (answer := ask()).status_code != 503 else None)
     if answer.status_code == 403 and b"too-few" in answer.content:
         return tally_of(survey, [])
     assert answer.status_code == 200, answer.text

@@ -17,5 +17,5 @@ async function together(kind) {
   return answers;
 }
 
-const found = { database: await together("database"), local: await together("local") };
-await fetch("/done", { method: "POST", body: JSON.stringify(found) });
+const answers = { database: await together("database"), local: await together("local") };
+await fetch("/done", { method: "POST", body: JSON.stringify(answers) });

@@ -48,10 +48,11 @@ class Call(Generic[Q, B]):
         return await self.collector.answers.compute(self.request, function, self.collector, *args, **kwargs)
 
 
-Handler = Callable[[Call[Any, Any]], Awaitable[Response]]
+AnyCall = Call[Any, Any]  # its operation names the models
+Handler = Callable[[AnyCall], Awaitable[Response]]
 
 
-async def call_of(collector: Collector, request: Request, operation: Operation) -> Call[Any, Any]:
+async def call_of(collector: Collector, request: Request, operation: Operation) -> AnyCall:
     """Read a request. Who asks is checked before anything else is looked at."""
     token = await _admitted(collector, request, operation.access)
     query = _query_of(request, operation.query) if operation.query else None

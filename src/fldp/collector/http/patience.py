@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
 
 from fldp.collector.service.collector import Collector
 
@@ -51,7 +50,7 @@ class ClientPatience:
         if self.end() and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
-    def begin(self, task: "asyncio.Task[Any]", waited: float = 0.0) -> None:
+    def begin(self, task: "asyncio.Task[object]", waited: float = 0.0) -> None:
         """Begin to wait for the client that a task serves, which has waited for some seconds already."""
         self._loop, self._task, self._cancelling = asyncio.get_running_loop(), task, task.cancelling()
         start = self._loop.time() - waited

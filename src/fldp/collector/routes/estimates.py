@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import BinaryIO, NamedTuple
 
@@ -18,21 +18,17 @@ from fldp.collector.http.released import require_whole, visible_days
 from fldp.collector.http.streamed import PIECE, FileAnswer
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
+from fldp.collector.service.estimating import encoded_tables, estimate
 from fldp.collector.service.lake_writer import write_reports
 from fldp.collector.service.problems import Problem
 from fldp.collector.service.scratch import closing_on_error, making_room, scratch_file
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
+from fldp.collector.service.windows import require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.window import DayWindow
-from fldp.data.anytime_estimate import watch
-from fldp.data.postprocess import postprocess
 from fldp.data.reports import Tally
-from fldp.errors import ParameterError
 from fldp.interface.models import DayCount, EstimatesQuery, Query, WindowQuery
 from fldp.interface.operations import BYTES, PARQUET
-from fldp.oracles.sampled.tables import Tables
-from fldp.presentation import questions
 from fldp.presentation.estimate_formats import encoded
 from fldp.support.canonical_json import Json
 
@@ -80,12 +76,6 @@ class _Asked:
     async def of(cls, call: Call[EstimatesQuery, None], published: PublishedSurvey) -> "_Asked":
         days = await visible_days(call, published, estimated_days(call.query, published.survey.oracle))
         return cls(days, format_of(call.request, call.query), call.query)
-
-    @property
-    def options(self) -> dict[str, str]:
-        """The options of the oracle's estimate."""
-        options = {"decoder": self.query.decoder, "method": self.query.method}
-        return {name: value for name, value in options.items() if value}
 
 
 async def tally(call: Call[WindowQuery, None]) -> Response:
@@ -182,55 +172,16 @@ class _Look:
         return _Tagged(self.tag, _spooled(collector, content), self.withdrawn)
 
 
-SHARED_NOISE = (
-    "The same people report again and again, and their reports share what their devices keep. So intervals over more "
-    "than one day are too narrow, and hold for no look: choose one day."
-)
-
-
 def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, body: bytes | None = None) -> _Tagged:
     """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
-    query = asked.query
-    candidates, prior = parse_wanted(body, published.survey, query.post, collector.settings.max_values)
+    survey, query = published.survey, asked.query
+    candidates, prior = parse_wanted(body, survey, query.post, collector.settings.max_values)
     look = _Look.at(collector, published, asked.days, repr(asked))
     checkpoint()
-    if published.survey.questions:
-        return look.answer(collector, _tables(published, look, asked))
-    counts = estimate(published.survey, look.tally, asked.options, candidates)
-    checkpoint()
-    counts = postprocess(counts, query.post, prior=prior) if query.post else counts
-    if published.survey.keeps and asked.days[0] != asked.days[1]:
-        counts = replace(counts, basis=replace(counts.basis, remark=SHARED_NOISE))
-    elif query.anytime:
-        counts = watch(counts, published.survey.planned)
+    if survey.questions:
+        return look.answer(collector, encoded_tables(survey, look.tally, query, asked.form, look.facts))
+    counts = estimate(survey, look.tally, query, asked.days, candidates, prior)
     return look.answer(collector, encoded(counts, asked.form, query.level, query.top, look.facts))
-
-
-def _tables(published: PublishedSurvey, look: _Look, asked: _Asked) -> bytes:
-    """Estimate and encode the tables of several questions."""
-    query, survey = asked.query, published.survey
-    cross = None if query.cross is None else tuple(query.cross.split(","))
-    if cross is not None and len(cross) != 2:
-        raise Problem(422, "parameter", "cross must name two questions, as in os,plan")
-    try:
-        chosen = questions.AskedTables(
-            query.question,
-            cross,
-            bool(query.associations),
-            query.level,
-            query.top,
-            survey.collect["minimum"],
-            survey.planned if query.anytime else None,
-        )
-        estimated: object = survey.estimate(look.tally, **asked.options)
-        assert isinstance(estimated, Tables)
-        method = query.post or ("consistent" if query.consistent else None)
-        tables = postprocess(estimated, method) if method else estimated
-        return questions.encoded(tables, asked.form, chosen, look.facts)
-    except questions.TooFewError as error:
-        raise Problem(403, "too-few", str(error), minimum=survey.collect["minimum"]) from None
-    except ParameterError as error:
-        raise Problem(422, "parameter", str(error)) from None
 
 
 def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> _Tagged:

@@ -11,14 +11,11 @@ from fldp.collector.http.released import visible_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.service.windows import require_minimum, snapshot_with
-from fldp.collector.storage.protocol import Days, Snapshot
-from fldp.collector.storage.window import ALL, DayWindow, kept_reports
-from fldp.data.reports import Reports, Tally
+from fldp.collector.service.windows import reports_of, snapshot_with
+from fldp.collector.storage.protocol import Days
+from fldp.collector.storage.window import ALL
 from fldp.interface.models import WindowQuery
 from fldp.presentation.integrity import facts
-
-MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond that only their tally is
 
 
 async def integrity(call: Call[WindowQuery, None]) -> Response:
@@ -34,22 +31,7 @@ async def integrity(call: Call[WindowQuery, None]) -> Response:
 
 def _tested(collector: Collector, published: PublishedSurvey, days: Days, *, anytime: bool) -> dict[str, Any]:
     with snapshot_with(collector.store, published) as snapshot:
-        tally, reports = _sources(snapshot, published, days)
+        tally, reports = reports_of(snapshot, published, days)
     checkpoint()
     verdict = privacy.integrity(reports or tally, tally=tally, anytime=anytime)
     return facts(verdict, published.survey.label)
-
-
-def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tuple[Tally, Reports | None]:
-    """Return the tally of a window, and all of its reports unless they are too many or not stored.
-
-    A part of them would be no random sample, since reports are stored sorted.
-    """
-    number, oracle, window = published.entry.number, published.survey.oracle, DayWindow(published.entry.number, days)
-    n = window.count(snapshot)
-    require_minimum(n, published)
-    tally = window.tally(snapshot, oracle)
-    each = oracle.report_format.nbytes
-    if snapshot.count_reports(number, days) == n and n * each <= MAX_BYTES:
-        return tally, Reports.concatenate(kept_reports(snapshot, number, days, oracle))
-    return tally, None

@@ -1,7 +1,4 @@
-"""The route that plans: which oracle suits a survey that is about to be made, and what error to expect."""
-
-import json
-from typing import Any
+"""POST /v1/plan: which oracle suits a survey that is about to be made, and what error to expect."""
 
 from msgspec import UNSET
 from msgspec.structs import asdict
@@ -9,119 +6,14 @@ from starlette.responses import Response
 
 from fldp.collector.http.access import permit
 from fldp.collector.http.calls import Call
-from fldp.collector.service.collector import Collector
-from fldp.collector.service.problems import Problem, mistaken
+from fldp.collector.service.planning import check_keys, planned
 from fldp.interface.models import PlanQuestion, Query
 from fldp.interface.operations import JSON
-from fldp.support.validation import MistakeList, integer
-from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
-
-_LASTING = "epsilon_permanent"
-_OWN = {
-    "labels": {"eta", _LASTING, *DIFFERING},
-    "domain_size": {"eta", _LASTING, *DIFFERING},
-    "domain": {_LASTING},
-    "number": set[str](),
-    "questions": {"tables"},
-}
-_REASON = "the views, weights and base with the least error of all tables that are wanted"
-_RULE = (
-    f"users, epsilon, one of domain_size, labels, domain = {STRINGS!r}, number, questions; "
-    "values: eta, sensitive, budgets, distance; these, strings: epsilon_permanent; questions: tables"
-)
 
 
 async def plan(call: Call[Query, PlanQuestion]) -> Response:
     """Say what every oracle would do for a question, as ``fldp plan`` does."""
     permit(call.token, None)
     fields = {name: value for name, value in asdict(call.body).items() if value is not UNSET}
-    _check_keys(fields)
-    ways = {"domain": _planned_strings, "questions": _planned_questions, "number": _planned_number}
-    planned = next((way for key, way in ways.items() if key in fields), _planned)
+    check_keys(fields)
     return Response(await call.compute(planned, fields), media_type=JSON)
-
-
-def _check_keys(fields: dict[str, Any]) -> None:
-    """Refuse keys that do not belong together; what they say is checked by the planner."""
-    domains = fields.keys() & _OWN.keys()
-    known = {"users", "epsilon", *domains}.union(*(_OWN[key] for key in domains))
-    if len(domains) != 1 or fields.keys() - known:
-        raise Problem(422, "malformed", f"keys of a plan are {_RULE}")
-
-
-def _planned_strings(collector: Collector, fields: dict[str, Any]) -> str:
-    from fldp.estimation.string_planner import facts, plan_strings
-
-    del collector, fields["domain"]
-    return json.dumps(facts(plan_strings(**fields)))
-
-
-def _planned_questions(collector: Collector, fields: dict[str, Any]) -> str:
-    """Plan for several questions, as a survey file names them: a row for each table, and the oracle of them all."""
-    from fldp.estimation.question_planner import planned
-    from fldp.presentation.questions import plan_facts
-    from fldp.survey.survey import Survey, SurveyError
-
-    del collector
-    asked: dict[str, Any] = {key: fields[key] for key in ("questions", "tables") if key in fields}
-    try:
-        survey = Survey.from_dict({**asked, "name": "plan", "oracle": {"epsilon": fields["epsilon"]}})
-    except SurveyError as error:
-        raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
-    facts: dict[str, Any] = plan_facts(planned(survey.oracle, fields["users"]))
-    rows = facts.pop("tables")
-    return json.dumps({**facts, "epsilon": fields["epsilon"], "level": 0.95, "reason": _REASON, "rows": rows})
-
-
-def _planned_number(collector: Collector, fields: dict[str, Any]) -> str:
-    """Plan for a number: what is known with its cells, and with fewer and more; and the oracle of its own."""
-    from fldp.data.scale import DISTRIBUTION
-    from fldp.estimation.number_planner import best_bins, plan_number
-    from fldp.oracles.exposure import exposure
-    from fldp.presentation.number import plan_facts, plan_sentence
-    from fldp.survey.survey import Survey, SurveyError
-
-    del collector
-    asked = {"name": "plan", "question": "?", "number": fields["number"], "oracle": {"epsilon": fields["epsilon"]}}
-    try:
-        survey = Survey.from_dict(asked)
-    except SurveyError as error:
-        raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
-    scale, oracle = survey.number, survey.oracle
-    assert scale is not None
-    plan = plan_number(
-        fields["users"], fields["epsilon"], bins=scale.bins or len(scale.edges or ()) - 1, goal=scale.goal
-    )
-    facts = {"users": plan.users, "epsilon": plan.epsilon, "level": 0.95, "rows": plan_facts(plan)["rows"]}
-    told = {"eta": float(oracle.eta), "bits": oracle.report_format.bits, "gives_away": exposure(oracle)}
-    more = {"domain_size": survey.domain_size, "oracle": survey.canonical["oracle"], "reason": plan_sentence(plan)}
-    best = {"best_bins": best_bins(plan.users, plan.epsilon)} if scale.goal == DISTRIBUTION else {}
-    return json.dumps({**facts, **told, **more, **best})
-
-
-def _planned(collector: Collector, fields: dict[str, Any]) -> str:
-    """Plan for values: those that need more protection are named as a survey names them."""
-    from fldp.estimation.planner import plan
-    from fldp.presentation import plan as plan_view
-
-    mistakes = MistakeList()
-    labels, size = _domain(fields, collector.settings.max_values, mistakes)
-    treatment = check_treatment(fields, labels, size, mistakes)
-    if mistakes or size is None:
-        raise mistaken(mistakes, "malformed")
-    asked = {key: fields[key] for key in ("users", "epsilon", "eta", _LASTING) if key in fields}
-    declared = {name: getattr(treatment, name) for name in treatment.parameters}
-    return plan_view.as_json(plan(domain_size=size, **asked, **declared), None)
-
-
-def _domain(
-    fields: dict[str, Any], max_values: int, mistakes: MistakeList
-) -> tuple[tuple[str, ...] | None, int | None]:
-    """Return the labels, if there are any, and the number of values: None, with a mistake, if that is wrong."""
-    labels, size = None, fields.get("domain_size")
-    if "labels" in fields:
-        labels, domain = check_labels("labels", fields["labels"], mistakes)
-        size = domain and domain["domain_size"]
-    if not mistakes:
-        mistakes.check(("domain_size",), integer(2, max_values), size)
-    return (None, None) if mistakes else (labels, size)

@@ -15,7 +15,7 @@ from fldp.collector.storage.protocol import CollectorStore, StoredToken
 from fldp.errors import FldpError
 from fldp.support.atomic_files import whole_file
 from fldp.support.identifiers import SCOPES, SURVEY_NAME, TICKET, TOKEN
-from fldp.support.validation import MistakeList, fail, one_of, optional
+from fldp.support.validation import Constraint, MistakeList, fail, one_of, optional
 
 
 def digest(secret: str) -> bytes:
@@ -53,9 +53,16 @@ class TokenTerms:
                 raise fail(owner, name, "a time to come, such as 2030-01-01T00:00:00Z", value)
             return time
 
-        rules = {"scope": one_of(*SCOPES), "survey": optional(SURVEY_NAME), "expires": optional(to_come)}
+        rules: dict[str, Constraint] = {
+            "scope": one_of(*SCOPES),
+            "survey": optional(SURVEY_NAME),
+            "expires": optional(to_come),
+        }
         mistakes.unknown((), fields, rules, "a key of a token")
-        return cls(**{name: mistakes.check((name,), rule, fields.get(name)) for name, rule in rules.items()})
+        checked: dict[str, Any] = {
+            name: mistakes.check((name,), rule, fields.get(name)) for name, rule in rules.items()
+        }
+        return cls(**checked)
 
 
 def create_token(

@@ -1,17 +1,16 @@
-"""Views of a survey at one moment of the store: its snapshot, its minimum, and estimates of its tallies."""
+"""Views of a survey at one moment of the store: its snapshot, its minimum, and what of it is released."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fldp.collector.service.problems import Problem, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import CollectorStore, Days, Snapshot
-from fldp.collector.storage.window import ALL
-from fldp.data.estimate import Estimate
-from fldp.data.reports import Tally
-from fldp.errors import DomainError
+from fldp.collector.storage.window import ALL, DayWindow, kept_reports
+from fldp.data.reports import Reports, Tally
 from fldp.support.validation import counted
-from fldp.survey.survey import Survey
+
+MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond that only their tally is
 
 
 @contextmanager
@@ -48,13 +47,16 @@ def released_days(snapshot: Snapshot, published: PublishedSurvey, before: str) -
     return ALL[0], last
 
 
-def estimate(
-    survey: Survey, tally: Tally, options: Mapping[str, object], candidates: tuple[str, ...] | None
-) -> Estimate:
-    """Estimate the counts of all labels, or of the candidates where the answers are strings."""
-    if candidates is None:
-        return survey.estimate(tally, **options)
-    try:
-        return survey.estimate(tally, candidates=candidates, **options)
-    except DomainError as error:  # too many candidates, or too much alike
-        raise Problem(422, "candidates", str(error)) from None
+def reports_of(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tuple[Tally, Reports | None]:
+    """Return the tally of a window, and all of its reports unless they are too many or not stored.
+
+    A part of them would be no random sample, since reports are stored sorted.
+    """
+    number, oracle, window = published.entry.number, published.survey.oracle, DayWindow(published.entry.number, days)
+    n = window.count(snapshot)
+    require_minimum(n, published)
+    tally = window.tally(snapshot, oracle)
+    each = oracle.report_format.nbytes
+    if snapshot.count_reports(number, days) == n and n * each <= MAX_BYTES:
+        return tally, Reports.concatenate(kept_reports(snapshot, number, days, oracle))
+    return tally, None

@@ -2,11 +2,8 @@
 
 import hashlib
 import struct
-from typing import Any
 
-from fldp.collector.storage.protocol import StoreError
-
-Row = tuple[Any, ...]
+from fldp.collector.storage.protocol import Row, StoreError
 
 _HASH = 32  # bytes of SHA-256
 _NUMBER = struct.Struct(">cq")

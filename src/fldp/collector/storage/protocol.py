@@ -259,6 +259,7 @@ class Fold:
 
 
 Days = tuple[str, str]  # the first and the last, both included
+Row = tuple[Any, ...]  # of a table; in a damaged file a column may be of any type
 
 
 class Snapshot(Protocol):
@@ -297,10 +298,10 @@ class Snapshot(Protocol):
     def amount(self, table: str) -> int:
         """Return how many rows of a table belong to somebody."""
 
-    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def rows(self, table: str) -> Iterator[Row]:
         """Yield these rows, as ``tables`` says."""
 
-    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def stored(self, table: str) -> Iterator[Row]:
         """Yield all rows of a table, in no order, not checked; those that belong to nobody any more too."""
 
     def totals(self, table: str) -> tuple[int, int] | None:

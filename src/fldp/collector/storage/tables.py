@@ -1,12 +1,9 @@
 """Tables and columns of every store, by the same names, so that any store can be copied to any other."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from fldp.collector.storage.protocol import PastVersion
+from fldp.collector.storage.protocol import PastVersion, Row
 from fldp.support.progress import Progress
-
-Row = tuple[Any, ...]
 
 OWNED = ("segments", "tallies", "keys", "tickets")  # their rows belong to a survey
 COUNTED = ("segments", "keys", "tickets", "tokens")  # SQLite keeps their numbers and the sums of their checksums

@@ -12,8 +12,7 @@ from typing import Any, TextIO
 from fldp.errors import DomainError, FldpError
 from fldp.experiments.datasets.population import Population, dataset
 from fldp.support.atomic_files import open_input, open_output
-from fldp.support.optional_imports import load
-from fldp.wire.cells import read_cells
+from fldp.wire.cells import open_parquet, read_cells
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq", ".txt")
 _PARQUET = (".parquet", ".pq")
@@ -103,12 +102,7 @@ def _text(path: str) -> Iterator[TextIO]:
 
 
 def _parquet_counts(path: str) -> list[tuple[str, Any]] | None:
-    parquet = load("pyarrow.parquet", "parquet")
-    with open_input(path) as file:
-        try:
-            table = parquet.ParquetFile(file)
-        except Exception as error:  # pyarrow's own errors derive from several
-            raise FldpError(f"{path}: is not Parquet: {str(error).splitlines()[0]}") from None
+    with open_parquet(path) as table:
         names = list(table.schema_arrow.names)
         if len(names) != 2 or names[1] != "count":
             return None

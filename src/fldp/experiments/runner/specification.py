@@ -118,7 +118,7 @@ _NUMBERS = {"runs": integer(1, 1_000_000), "seed": integer(0, 2**63)}
 
 def _check(values: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
     """Return the fields of an experiment in their canonical types."""
-    checked = {
+    checked: dict[str, Any] = {
         name: mistakes.check_list((name,), _LISTS[name], value)
         if name in _LISTS
         else mistakes.check((name,), _NUMBERS[name], value)

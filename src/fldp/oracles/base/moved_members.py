@@ -48,7 +48,7 @@ _CONVERTED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def moved(oracle: "Oracle", name: str) -> Any:
+def moved(oracle: "Oracle", name: str) -> object:
     """Return a member under its old name, with a warning that names the new one."""
     if name not in _MOVED:
         raise AttributeError(f"{type(oracle).__name__!r} object has no attribute {name!r}", name=name, obj=oracle)

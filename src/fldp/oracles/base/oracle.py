@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,8 +28,8 @@ from fldp.support.validation import Constraint, one_of
 
 _ONE_BY_ONE = 1 << 17  # words of reports that are drawn one by one before Numba is loaded
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
-Law = dict[Any, Fraction]
-Examples = Sequence[Sequence[Any] | Mapping[str, Any]]
+Outcome = Any  # the rest of it, a key of the law
+Law = dict[Outcome, Fraction]
 
 
 class Mechanism(Protocol):
@@ -43,6 +43,9 @@ class Mechanism(Protocol):
     def words(self) -> int: ...
     def perturb(self, values: Values, words: Words, out: Array) -> None: ...
     def count(self, data: Array, state: NDArray[np.int64]) -> None: ...
+
+
+Sampler = Callable[[Values, Stream, Array], None]
 
 
 class Options(Protocol):
@@ -187,7 +190,7 @@ class Oracle(ABC):
 
     if not TYPE_CHECKING:  # otherwise every attribute would exist
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             return moved(self, name)
 
     def __post_init__(self) -> None:
@@ -253,12 +256,24 @@ class Oracle(ABC):
         if rng is None and type(values) is int and self._response and 0 <= values < self._response.size:
             return self._answered(self._response.draw(values))
         checked = self._as_values(values)
-        if rng is None and self._response and self._is_few(len(checked)):
+        sampler = self._sampler if rng is None and self._is_ours and len(checked) > 1 else None
+        if rng is None and self._response and not sampler and self._is_few(len(checked)):
             return self._answered(*map(self._response.draw, self._unchanged(checked).tolist()))
         data = self.report_format.empty(len(checked))
+        if sampler:
+            sampler(self._unchanged(checked), Stream(), data)
+            return Reports.trusted(self, data)
         for part, words in Stream.of(rng).chunks(len(checked), self.words):
             self.perturb(self._unchanged(checked[part]), words, data[part])
         return Reports.trusted(self, data)
+
+    @property
+    def _sampler(self) -> Sampler | None:
+        """What draws reports of many values by the law of ``perturb`` from fewer words, where nobody gives the words.
+
+        Like ``perturb`` it has values, a stream of words, and the reports to overwrite.
+        """
+        return None
 
     def _unchanged(self, checked: Values) -> Values:
         """Return a copy of values: nobody else can change it between the check and the use."""
@@ -273,12 +288,13 @@ class Oracle(ABC):
 
     @cached_property
     def _response(self) -> Response | None:
-        """How one value alone becomes a report; None where ``perturb`` alone says it.
+        """How one value alone becomes a report; None where ``perturb`` alone says it."""
+        return response(self.name, self.parameters) if self._is_ours and self.name in response_names() else None
 
-        A class that derives from one of ours may perturb otherwise, so it has to have been written here, with its name.
-        """
-        ours = type(self).__module__.startswith("fldp.oracles.") and "name" in vars(type(self))
-        return response(self.name, self.parameters) if ours and self.name in response_names() else None
+    @property
+    def _is_ours(self) -> bool:
+        """Whether the class was written here, with its name: one that derives from it may perturb otherwise."""
+        return type(self).__module__.startswith("fldp.oracles.") and "name" in vars(type(self))
 
     def _answered(self, *reports: Report) -> Reports:
         """Return reports that were drawn one by one as an array; packed bits are one already."""

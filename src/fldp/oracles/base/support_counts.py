@@ -8,7 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,24 +139,39 @@ class SupportsByKind(Estimator):
         return np.asarray(generator.binomial(counts, p) + generator.binomial(int(counts.sum()) - counts, q))
 
 
+class RealisedCoin(Protocol):
+    """A coin with the probabilities that its thresholds realise."""
+
+    @property
+    def p(self) -> Fraction: ...
+    @property
+    def q(self) -> Fraction: ...
+
+
 @dataclass(frozen=True, repr=False)
 class PureOracle(FrequencyOracle):
     """A pure LDP protocol: the tally counts, for each value, the reports that support it."""
 
     @property
-    def coin(self) -> Any:
+    def coin(self) -> RealisedCoin | None:
         """The realised coin. Its ``p`` and ``q`` count for supports, unless the oracle overrides ``p`` and ``q``."""
         return None
 
     @property
+    def _realised(self) -> RealisedCoin:
+        if self.coin is None:
+            raise TypeError(f"{type(self).__name__}: define coin, or p and q")
+        return self.coin
+
+    @property
     def p(self) -> Fraction:
         """The realised probability that a report supports its own value."""
-        return self.coin.p  # type: ignore[no-any-return]
+        return self._realised.p
 
     @property
     def q(self) -> Fraction:
         """The realised probability that a report supports another value."""
-        return self.coin.q  # type: ignore[no-any-return]
+        return self._realised.q
 
     @property
     def chances(self) -> tuple[Floats, Floats, Floats]:

@@ -4,7 +4,7 @@ Some are *sensitive* and the others are not; some have a *budget* of their own, 
 more protection the smaller their *distance*. Oracles, promises, surveys and plans use the same three words.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,9 +111,9 @@ class Treatment:
     (0.5, 0.5)
     """
 
-    sensitive: Any = None
-    budgets: Any = None
-    distance: Any = None
+    sensitive: Iterable[int] | None = None
+    budgets: Mapping[int, float] | Sequence[tuple[int, float]] | None = None
+    distance: str | None = None
 
     def __post_init__(self) -> None:
         if len(self._given) > 1:
@@ -133,14 +133,14 @@ class Treatment:
 
     def check_domain(self, domain_size: int) -> None:
         """Raise ``ParameterError`` if a named value is outside a domain of this size."""
-        named = [*(self.sensitive or ()), *(value for value, _ in self.budgets or ())]
+        named = [*(self.sensitive or ()), *dict(self.budgets or ())]
         if named and max(named) >= domain_size:
             raise fail("plan", next(iter(self.parameters)), f"of values below {domain_size}", max(named))
 
     def plain_epsilon(self, epsilon: float, domain_size: int) -> float:
         """Return the largest epsilon at which plain LDP protects every pair of values enough."""
         if self.budgets is not None:
-            return float(min(epsilon, *(budget for _, budget in self.budgets)))
+            return float(min(epsilon, *dict(self.budgets).values()))
         return epsilon if self.distance is None else epsilon / DISTANCES[self.distance].most(domain_size)
 
 

@@ -53,10 +53,10 @@ class LWRAnalysis(FWRAnalysis):
         """Return the exact law of the reported symbols of a person whose value has these symbols, day after day."""
         second, law = self.oracle.coins.second, dict[tuple[int, ...], Fraction]()
         for answers, share in self.keep_law().items():
-            for told in product(range(self.oracle.symbols), repeat=len(symbols)):
-                days = zip(told, symbols, strict=True)
+            for reported in product(range(self.oracle.symbols), repeat=len(symbols)):
+                days = zip(reported, symbols, strict=True)
                 part = prod((second.p if seen == answers[s] else second.q for seen, s in days), start=share)
-                law[told] = law.get(told, Fraction(0)) + part
+                law[reported] = law.get(reported, Fraction(0)) + part
         return law
 
     def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:

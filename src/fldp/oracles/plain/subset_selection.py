@@ -12,7 +12,7 @@ from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.kernels import U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle
@@ -23,7 +23,7 @@ from fldp.randomness.stream import Words
 from fldp.responder.set_responses import best_size
 from fldp.support.validation import Described, fail, integer, optional
 
-_SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
+_SEVEN, _EIGHT = U64(7), U64(8)
 
 
 @Kernel
@@ -33,13 +33,14 @@ def draw_subsets(values: Any, words: Any, keep: Any, others: Any, out: Any) -> N
     Word 0 is the coin; then there is one word for each other member, so the last word is unused if the value is in the
     set. There are ``others`` other values.
     """
-    marks = np.empty((others >> _SIX) + ONE, np.uint64)
+    marks, row = np.empty((others + _EIGHT) & ~_SEVEN, np.uint8), np.empty(out.shape[1] + 1, out.dtype)
     for i in range(len(values)):
-        marks[:] = ZERO
+        marks[:] = 0
         value, named = U64(values[i]), U64(words[i, 0] < keep)
-        marks[value >> _SIX] = named << (value & _SIXTY_THREE)
+        marks[value] = named
         mark_others(value, words[i, 1:], U64(out.shape[1]) - named, others, marks)
-        write_marked(marks, out[i])
+        write_marked(marks, row)
+        out[i] = row[:-1]
 
 
 @Kernel
@@ -57,24 +58,22 @@ def mark_others(value: Any, words: Any, members: Any, others: Any, marks: Any) -
         bound += used
         drawn = used * multiply_high(words[k], bound)
         drawn += U64(drawn >= value)
-        taken = (marks[drawn >> _SIX] >> (drawn & _SIXTY_THREE)) & ONE
-        drawn = (ONE - taken) * drawn + taken * used * last
-        marks[drawn >> _SIX] |= used << (drawn & _SIXTY_THREE)
+        drawn += U64(marks[drawn]) * used * (last - drawn)
+        marks[drawn] |= used
 
 
 @Kernel
-def write_marked(marks: Any, out: Any) -> None:
-    """Write the marked values sorted: the order in which they were drawn would tell the true one."""
-    place, start = 0, ZERO
-    for block in range(len(marks)):
-        bits, symbol = marks[block], start
-        while bits != ZERO:
-            if bits & ONE:
-                out[place] = symbol
-                place += 1
-            bits >>= ONE
-            symbol += ONE
-        start += _SIXTY_FOUR
+def write_marked(marks: Any, row: Any) -> None:
+    """Write the marked values sorted: the order in which they were drawn would tell the true one.
+
+    Every value is written, and the next one over it unless it is marked; the row has room for one more.
+    """
+    eights, place = marks.view(np.uint64), ZERO
+    for eight in range(len(eights)):
+        if eights[eight] != ZERO:
+            for symbol in range(U64(8 * eight), U64(8 * eight + 8)):
+                row[place] = symbol
+                place += U64(marks[symbol])
 
 
 def even_size(epsilon: float, domain_size: int) -> int:

@@ -11,12 +11,14 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
+from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows, padding_mask
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Sampler
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import support_counts
+from fldp.oracles.plain.eight_coins import EightCoins
 from fldp.randomness.coins import UnaryCoins
-from fldp.randomness.stream import Words
+from fldp.randomness.stream import Stream, Words
 
 _SIX, _SIXTY_THREE = U64(6), U64(63)
 _THREE, _SEVEN, _BYTE = U64(3), U64(7), U64(255)
@@ -68,6 +70,22 @@ def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any
 
 
 @Kernel
+def settle_bits(values: Any, words: Any, true: Any, padding: Any, out: Any) -> None:
+    """Write the bit of each true value by its word into a row of random bits, and clear the padding of the row."""
+    for i in range(len(values)):
+        byte, place = values[i] >> 3, U64(values[i]) & _SEVEN
+        out[i, -1] = U64(out[i, -1]) & ~padding
+        out[i, byte] = U64(out[i, byte]) & ~(ONE << place) | (U64(words[i] < true) << place)
+
+
+@settle_bits.by_numpy
+def _settle_all(values: Any, words: Any, true: Any, padding: Any, out: Any) -> None:
+    out[:, -1] &= ~np.uint8(padding)
+    places, bits = (np.arange(len(values)), values >> 3), np.uint8(1) << (values & 7).astype(np.uint8)
+    out[places] = out[places] & ~bits | bits * (words < true)
+
+
+@Kernel
 def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None:
     """Randomize every bit with a threshold of its own, 64 at a time, then the true bit by word 0.
 
@@ -114,6 +132,17 @@ class UnaryBits:
             values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
         )
 
+    def sample(self, values: Values, stream: Stream, out: Array) -> None:
+        """Draw reports with the same law from a tenth of the words: all bits eight at a time, then the true ones."""
+        true, padding = U64(self.coins.true_threshold), U64(padding_mask(self.size))
+        for part, words in stream.chunks(len(values), 1 + -(-out.shape[1] // 4)):
+            self._others.fill(words[:, 1:], stream, out[part])
+            settle_bits.for_work(out[part].size)(values[part], words[:, 0], true, padding, out[part])
+
+    @cached_property
+    def _others(self) -> EightCoins:
+        return EightCoins(self.coins.planes, self.coins.other_threshold)
+
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         """Add the bits up."""
         add_bits.for_work(8 * data.size)(np.ascontiguousarray(data), LANES, state)
@@ -156,6 +185,10 @@ class SUE(FrequencyOracle):
         return UnaryBits(self.domain_size, self.coins)
 
     @property
+    def _sampler(self) -> Sampler:
+        return self._mechanism.sample
+
+    @property
     def estimator(self) -> Supports:
         return self._mechanism.estimator
 
@@ -190,6 +223,10 @@ class OUE(FrequencyOracle):
     @cached_property
     def _mechanism(self) -> UnaryBits:
         return UnaryBits(self.domain_size, self.coins)
+
+    @property
+    def _sampler(self) -> Sampler:
+        return self._mechanism.sample
 
     @property
     def estimator(self) -> Supports:

@@ -51,11 +51,11 @@ def agreement(oracle: Sampled, tally: Tally, shares: Floats) -> SumsClaim | None
         parts = [part for part in known if question in part.view.questions and _is_bounded(part.member)]
         if len(parts) < 2:
             continue
-        told, weights = _figures(oracle.answers[question], [part.view for part in parts])
+        labels, weights = _figures(oracle.answers[question], [part.view for part in parts])
         figures = _sums(weights, question, oracle.answers, parts)
         for place in range(len(parts) if len(parts) > 2 else 1):  # of two, each differs as much from the other
             claims.append(_against_others(figures, place))
-            names += [f"question {question}, {each} in view {parts[place].view.label}" for each in told]
+            names += [f"question {question}, {each} in view {parts[place].view.label}" for each in labels]
     if not claims:
         return None
     sums, squares, above, below = (

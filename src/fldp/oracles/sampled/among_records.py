@@ -1,9 +1,10 @@
 """AmongRecords: an oracle over records among a few of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.randomness.stream import Words
 from fldp.support.canonical_json import Json
-from fldp.support.validation import fail, integer, positive
+from fldp.support.validation import Constraint, fail, integer, positive
 
 MAX_RECORDS = 1 << 20
 
@@ -67,7 +68,7 @@ class AmongRecords(FrequencyOracle):
     base: RecordOracle = field(kw_only=True)
     chosen: tuple[int, ...] = field(kw_only=True)
 
-    params: ClassVar[Any] = {
+    params: ClassVar[Mapping[str, Constraint]] = {
         "epsilon": positive,
         "domain_size": integer(0, MAX_RECORDS),
         "base": _of_records,

@@ -1,6 +1,6 @@
 """Sampled: public chance chooses a view of the person's record, and the report is about that view."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
@@ -110,7 +111,7 @@ class Sampled(RecordOracle):
         {"epsilon": 2.0, "answers": (16, 3), "views": ((0,), ("cells", 0, 4), ("wave", 0, 3), (1,), (0, 1))},
     )
     name = "sampled"
-    params: ClassVar[Any] = {
+    params: ClassVar[Mapping[str, Constraint]] = {
         "epsilon": positive,
         "answers": Described(as_answers, "how many answers each question has, such as 4,4,2", read=whole_numbers),
         "views": Described(_views, "1 (single questions), 2 (all pairs), or a list", read=int),
@@ -230,7 +231,7 @@ class Sampled(RecordOracle):
         inside = (public[1], outcome) if self.hides_nothing_public else outcome
         return self.tagged.report(public[0], *inside)
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> "Tables":  # type: ignore[override]
+    def estimate(self, tally: Tally | Reports, **options: Option) -> "Tables":  # type: ignore[override]
         """Estimate the table of every question, and of every set of questions that some view has.
 
         >>> oracle = Sampled(epsilon=2.0, answers=[2, 3], views=2)

@@ -22,8 +22,10 @@ from fldp.data.projections import METHODS
 from fldp.data.reports import Tally
 from fldp.data.values import as_values
 from fldp.errors import DomainError, ParameterError
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.sampled.cross import Cross
 from fldp.oracles.sampled.effects import Effects, Questions
 from fldp.oracles.sampled.raking import CONSISTENT, raked
@@ -91,8 +93,17 @@ class TableEstimate(Estimate):
         share, variance = self.tables.linear((self.question,), members)
         return Total(self.n * share, self.n * sqrt(variance))
 
+    @cached_property
+    def _laws(self) -> tuple[Bounded, ...]:
+        return self.tables.laws(self.question, self.counts)
+
     def _share_variances(self, people: str) -> Floats:
         return self.tables.variances((self.question,), people=people)
+
+    @property
+    def _jumps(self) -> Floats:
+        (law,) = self._laws
+        return np.where(law.jump > self.stderr / 2, law.jump, 0.0)
 
     @property
     def _informants(self) -> int:
@@ -192,8 +203,8 @@ class Tables(Displayed):
         asked = " and ".join(repr(self.names[a]) for a in questions)
         crossed = ", ".join(" x ".join(self.names[a] for a in pair) for pair in self.crosses[:8])
         more = f", and {len(self.crosses) - 8} more" if len(self.crosses) > 8 else ""
-        told = f"this survey crosses {crossed}{more}" if crossed else "this survey crosses none"
-        return ParameterError(f"cross: {asked} are not asked together in any view; {told}")
+        choices = f"this survey crosses {crossed}{more}" if crossed else "this survey crosses none"
+        return ParameterError(f"cross: {asked} are not asked together in any view; {choices}")
 
     # ------------------------------------------------------------------------------------------ shares, variances
 
@@ -241,6 +252,12 @@ class Tables(Displayed):
             sampled += between * _variances_of(rows, shares) / count
         flat = weights.reshape(len(weights), -1)
         return noise + np.maximum(sampled - own * _variances_of(flat, self.plausible(questions).reshape(-1)), 0.0)
+
+    def laws(self, question: int, counts: Floats) -> tuple[Bounded, ...]:
+        """Return the law of the counts of a question: a report of a view with few people counts for many."""
+        _, maps = self._effects.maps((question,), np.eye(self.oracle.answers[question]))
+        jumps = [_largest(self.oracle.members[k], rows) / self.people[k] for k, rows in maps.items()]
+        return (Bounded.of(counts, 0.0, self.n * np.max(jumps, axis=0)),)
 
     def covariance(
         self,
@@ -357,6 +374,12 @@ class Tables(Displayed):
 
     def __repr__(self) -> str:
         return f"<tables of {len(self.questions)} questions from {self.n} reports of {self.oracle!r}>"
+
+
+def _largest(member: FrequencyOracle, rows: Floats) -> Floats:
+    """Return the most that a report adds to the sum of the estimates with each row of weights, or takes away."""
+    plans = ([analysis(member).fakes_weighing(side * row) for side in (1, -1)] for row in rows)
+    return np.array([max(0.0 if plan is None else plan.best() for plan in both) for both in plans])
 
 
 def _variances_of(rows: Floats, shares: Floats) -> Floats:

@@ -51,7 +51,7 @@ class Audit(Framed, Displayed):
     claim: AuditedClaim
     confidence: float
     samples: int
-    values: tuple[Any, ...]
+    values: tuple[object, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -79,7 +79,7 @@ class Audit(Framed, Displayed):
 
 
 def audit(
-    privatize: FrequencyOracle | Callable[[Any], object],
+    privatize: FrequencyOracle | Callable[..., object],
     *,
     epsilon: float | None = None,
     eta: float | Fraction | None = None,
@@ -229,7 +229,7 @@ def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
     return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
 
 
-def _source(privatize: Oracle | Callable[[Any], object], stream: Stream) -> Source:
+def _source(privatize: Oracle | Callable[..., object], stream: Stream) -> Source:
     """Return a function that draws outputs of a value."""
     if isinstance(privatize, Oracle):
         oracle = privatize

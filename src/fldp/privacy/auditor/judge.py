@@ -33,8 +33,8 @@ class Finding:
     """
 
     family: str
-    value: Any
-    other: Any
+    value: object
+    other: object
     event: str
     hits: int
     trials: int
@@ -55,7 +55,7 @@ class Finding:
 class AuditSamples:
     """The outputs of one value as rows: two calls to learn from, and two to test on."""
 
-    value: Any
+    value: object
     train: OutputRows
     held_out: OutputRows
     test: OutputRows

@@ -112,8 +112,8 @@ def outcomes(
 ) -> Iterator[AttackOutcome]:
     """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
 
-    >>> found = list(outcomes(oracles.GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
-    >>> [(one.attack, round(one.leverage, 2)) for one in found]
+    >>> measured = list(outcomes(oracles.GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
+    >>> [(one.attack, round(one.leverage, 2)) for one in measured]
     [('maximal-gain', 4.49), ('random-item', 1.0), ('random-report', 0.25)]
     """
     fakes = fakes_among(users, share)

@@ -151,8 +151,8 @@ def judge_sums(claim: SumsClaim) -> IntegrityFinding:
 
 def worst_sum(claim: SumsClaim, cell: int, p_value: float) -> IntegrityFinding:
     """Return the finding of the sum that fits worst, in words."""
-    told = f"{claim.name(cell)}: {claim.sums[cell] / claim.n:+.3f} of all reports, 0 expected"
-    return IntegrityFinding(claim.test, claim.claim, told, min(1.0, p_value))
+    worst = f"{claim.name(cell)}: {claim.sums[cell] / claim.n:+.3f} of all reports, 0 expected"
+    return IntegrityFinding(claim.test, claim.claim, worst, min(1.0, p_value))
 
 
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:

@@ -36,8 +36,8 @@ def record_outcomes(
 
     >>> import fldp
     >>> oracle = fldp.Sampled(epsilon=1.0, answers=[3, 2, 2], views=2)
-    >>> found = list(record_outcomes(oracle, {0: [1], 1: [0]}, users=2000, share=0.01))
-    >>> [(one.attack, one.tickets, round(one.leverage, 1)) for one in found][:2]
+    >>> measured = list(record_outcomes(oracle, {0: [1], 1: [0]}, users=2000, share=0.01))
+    >>> [(one.attack, one.tickets, round(one.leverage, 1)) for one in measured][:2]
     [('maximal-gain', False, 6.2), ('maximal-gain', True, 3.7)]
     """
     fakes = fakes_among(users, share)

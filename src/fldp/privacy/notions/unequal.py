@@ -151,10 +151,10 @@ class ULDP(Uniform):
     Security 2019.
 
     >>> import fldp
-    >>> found = fldp.verify(fldp.URR(epsilon=1.0, domain_size=4, sensitive=[0, 2]))
-    >>> found.judge(ULDP(1.0, [0, 2])).holds
+    >>> verified = fldp.verify(fldp.URR(epsilon=1.0, domain_size=4, sensitive=[0, 2]))
+    >>> verified.judge(ULDP(1.0, [0, 2])).holds
     True
-    >>> print(found.judge(ULDP(1.0, [0, 1])))
+    >>> print(verified.judge(ULDP(1.0, [0, 1])))
     1-ULDP with 2 sensitive values does not hold: report 1: it reveals value 1, which is sensitive
     """
 
@@ -195,8 +195,8 @@ class IDLDP(Notion):
     Gu, Li, Xiong, Cao: Providing input-discriminative protection for local differential privacy, ICDE 2020.
 
     >>> import fldp
-    >>> found = fldp.verify(fldp.IDUE(epsilon=2.0, domain_size=5, budgets={0: 0.5}))
-    >>> found.judge(IDLDP(2.0, {0: 0.5})).holds, found.judge(fldp.LDP(0.5)).holds
+    >>> verified = fldp.verify(fldp.IDUE(epsilon=2.0, domain_size=5, budgets={0: 0.5}))
+    >>> verified.judge(IDLDP(2.0, {0: 0.5})).holds, verified.judge(fldp.LDP(0.5)).holds
     (True, False)
     """
 

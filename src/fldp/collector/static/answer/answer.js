@@ -55,17 +55,14 @@ function failed(error) {
   const elsewhere = wayOut(error, words, ticket);
   if (elsewhere) return show(words.ownTab, notice("warn", elsewhere));
   const isExpected = error instanceof BudgetError || error instanceof CollectorError;
-  show(
+  if (error instanceof CollectorError && error.status === 404) {
+    return show(words.notFound, notice("bad", element("p", {}, words.missing)));
+  }
+  return show(
     isExpected ? words.notAnswered : words.wrong,
-    notice("bad", element("p", {}, failure(error))),
+    notice("bad", element("p", {}, error instanceof BudgetError ? words.toProtect : words.failed)),
     element("p", { class: "small muted" }, error.message),
   );
-}
-
-/** @param {Error} error */
-function failure(error) {
-  if (error instanceof BudgetError) return words.toProtect;
-  return error instanceof CollectorError && error.status === 404 ? words.missing : words.failed;
 }
 
 /** @param {() => Promise<void>} work */
@@ -116,12 +113,19 @@ function speak(survey) {
 }
 
 /**
+ * Write a moment as it is said where the person is.
+ *
+ * @param {string} moment
+ */
+const timeText = (moment) => new Date(moment).toLocaleString(words.language, { dateStyle: "long", timeStyle: "short" });
+
+/**
  * Return why a survey cannot be answered here and now, or null.
  *
  * @param {Survey} survey
  */
 function refusal({ state, collect }) {
-  if (state === "scheduled") return words.scheduled(String(collect.opens));
+  if (state === "scheduled") return words.scheduled(timeText(String(collect.opens)));
   if (state !== "open") return words.closed;
   if (collect.submit === "token") return words.programs;
   if (collect.oblivious && !isRelayed) return words.relayOnly;
@@ -173,6 +177,7 @@ async function showQuestion(survey, person) {
       versionLine(survey),
     ),
   );
+  if (survey.title) main.prepend(element("p", { class: "eyebrow above" }, survey.title));
 }
 
 /**

@@ -108,12 +108,12 @@ export async function createView() {
  */
 function keyOfPasses() {
   /** @type {string | undefined} */
-  let made;
+  let issuerKey;
   return async () => {
     /** @type {() => Promise<{ issuer_key: string }>} */
     const make = () => post("v1/issuers", {});
-    made ??= (await make()).issuer_key;
-    return made;
+    issuerKey ??= (await make()).issuer_key;
+    return issuerKey;
   };
 }
 

@@ -8,7 +8,7 @@ import { numberRow } from "./number_plan.js";
 /** @import { NumberRange } from "./form_to_survey.js" */
 
 /**
- * What is asked: so many answers, or a number.
+ * What is asked: a number of answers to choose from, or a number.
  *
  * @typedef {{ size: number, number: NumberRange | null }} Asked
  */
@@ -30,7 +30,7 @@ export const LEVELS = { strong: 0.5, medium: 1, weak: 2 };
 const SIGMAS = 1.96; // of a 95 % interval
 
 /**
- * Ask the planner about every level, for what is asked and so many people.
+ * Ask the planner about every level, for what is asked and the number of people.
  *
  * @param {Asked} asked
  * @param {number} users
@@ -59,7 +59,7 @@ async function plannedAnswers(size, users, epsilon) {
 }
 
 /**
- * Plan a number in as many cells as suit so many people.
+ * Plan a number, in as many cells as suit the number of people.
  *
  * @param {NumberRange} range
  * @param {number} users

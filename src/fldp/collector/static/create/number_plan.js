@@ -70,7 +70,7 @@ export function numberAdvice({ rows, users, bits, eta, gives_away: told }, { goa
     element(
       "p",
       { class: "small" },
-      `± is half of a 95 % interval as the dashboard shows it, for numbers that are spread evenly: that of the mean for itself, that of the shares for all borders at once. Epsilon ${epsilon}, eta ${eta}, ${count(bits)} bits a report. ${told}`,
+      `± is half of the 95 % interval that the dashboard shows, if the numbers are spread evenly. The interval of the mean stands alone; the intervals of the shares hold for all borders at once. Epsilon ${epsilon}, eta ${eta}, ${count(bits)} bits a report. ${told}`,
     ),
   ];
 }

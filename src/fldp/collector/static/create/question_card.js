@@ -21,7 +21,7 @@ import { linesOf, twiceText } from "./survey_fields.js";
  */
 
 const KINDS = [
-  ["labels", "one answer of a list"],
+  ["labels", "one answer from a list"],
   ["number", "a number"],
 ];
 const BINS = 32;
@@ -50,7 +50,7 @@ export function questionCard(id, { up, down, remove }) {
     "div",
     {},
     field("Answers, one on a line", labels),
-    element("div", { class: "field ticked" }, optional, element("label", { for: optional.id }, "may be left out")),
+    element("div", { class: "field ticked" }, optional, element("label", { for: optional.id }, "People may skip it")),
   );
   const measured = element(
     "div",
@@ -64,7 +64,7 @@ export function questionCard(id, { up, down, remove }) {
   const legend = element("legend", { tabindex: "-1" });
   const move = (/** @type {string} */ words, /** @type {() => void} */ act) =>
     element("button", { type: "button", class: "quiet", click: act }, words);
-  const [earlier, later, gone] = [move("Earlier", up), move("Later", down), move("Remove", remove)];
+  const [earlier, later, gone] = [move("Move up", up), move("Move down", down), move("Remove", remove)];
   const node = element(
     "fieldset",
     { class: "panel drafted" },
@@ -103,8 +103,8 @@ export function questionCard(id, { up, down, remove }) {
     later.disabled = number === count - 1;
     gone.disabled = count <= 2;
     for (const [button, words] of [
-      [earlier, "Earlier"],
-      [later, "Later"],
+      [earlier, "Move up"],
+      [later, "Move down"],
       [gone, "Remove"],
     ]) {
       /** @type {HTMLElement} */ (button).ariaLabel = `${words}: question ${number + 1}`;

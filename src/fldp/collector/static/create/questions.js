@@ -270,7 +270,7 @@ async function published(specification) {
 }
 
 /**
- * Say what is to be expected of so many people.
+ * Say what to expect with this number of people.
  *
  * @param {QuestionPlan} plan
  * @param {readonly string[]} names

@@ -18,11 +18,12 @@ import { GOALS, linesOf, twiceText } from "./survey_fields.js";
 /** @import { Asked, Level } from "./levels.js" */
 
 const STEPS = ["Question", "Protection", "Publish"];
+const TITLES = ["What do you want to ask?", "How strongly are answers protected?", "Ready to publish?"];
 const DEFAULT_LEVEL = "medium";
 const MINIMUM = 100;
 const PAUSE = 300; // milliseconds after the last key before the planner is asked
 const KINDS = [
-  ["labels", "one answer of a list"],
+  ["labels", "one answer from a list"],
   ["number", "a number"],
 ];
 const SUBMIT = [
@@ -93,7 +94,7 @@ export async function stepsView() {
   const name = () => freeName(slugOf(question()), taken);
   const level = () => /** @type {Level} */ (planned.find((one) => one.name === chosen));
 
-  const listed = field("Answers, one on a line, in the order in which they are to be shown", inputs.labels);
+  const listed = field("Answers, one on a line, in the order to show them in", inputs.labels);
   const measured = numberFields(inputs);
 
   function showKind() {
@@ -116,13 +117,13 @@ export async function stepsView() {
       "div",
       {},
       field("How many people will answer, about", inputs.users),
-      element("fieldset", {}, element("legend", {}, "How strongly each person's answer is protected"), levels),
+      element("fieldset", {}, element("legend", { class: "small" }, "Protection of each person's answer"), levels),
     ),
     element("div", {}, field("Who may answer", inputs.submit), shown),
   ];
 
   function showAddress() {
-    address.textContent = question() ? `The page of the survey will be ${collector}s/${name()}` : "";
+    address.textContent = question() ? `Its page will be ${collector}s/${name()}` : "";
   }
 
   async function plan() {
@@ -154,8 +155,8 @@ export async function stepsView() {
       ["Question", question()],
       number ? ["Number", rangeText(number)] : ["Answers", answers().join(" · ")],
       ["Address", `${collector}s/${name()}`],
-      ["Protection", `${chosen}: ${person} ${everybody}`],
-      ["Shown", `from ${count(MINIMUM)} reports on; of fewer, nothing`],
+      ["Protection", `${capital(chosen)}. ${person} ${everybody}`],
+      ["Results", `from ${count(MINIMUM)} reports on`],
     ];
     const listed = facts.map(([term, text]) => element("div", {}, element("dt", {}, term), element("dd", {}, text)));
     const list = element("dl", { class: "review" }, listed);
@@ -175,7 +176,7 @@ export async function stepsView() {
     back.hidden = step === 0;
     on.textContent = step === 2 ? "Publish this survey" : "Continue";
     problem.replaceChildren();
-    title.textContent = `${step + 1}. ${STEPS[step]}`;
+    title.textContent = TITLES[step];
   }
 
   async function advance() {
@@ -227,13 +228,13 @@ export async function stepsView() {
   await go(0);
   const more = element("a", { href: "#/new/advanced", click: keep }, "Advanced: all settings");
   const why =
-    "Any text as the answer, the cells of a number, people who are asked every day, week or month, answers that need more protection than others, the choice of the oracle, pages that may show it.";
+    ": free text as the answer, surveys that repeat, answers that need more protection than others, the mechanism, pages that may embed the survey.";
   const several = element("a", { href: "#/new/questions" }, "Several questions");
   const advanced = element(
     "div",
-    { class: "small" },
-    element("p", {}, several, " in one report, and which of them go together."),
-    element("p", {}, more, ` ${why}`),
+    { class: "small muted" },
+    element("p", {}, several, " in one report, to see which of them go together."),
+    element("p", {}, more, why),
   );
   return { heading: "New survey", content: [progress, form, advanced], refresh: async () => {} };
 }
@@ -277,6 +278,9 @@ function rangeOf({ low, high, unit, goal }) {
  */
 const rangeText = ({ low, high, unit, goal, bins }) =>
   `from ${low} to ${high}${unit ? ` ${unit}` : ""}, ${goal === "mean" ? "for its mean alone" : `in ${bins} cells of equal width`}`;
+
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
  * @param {string} text

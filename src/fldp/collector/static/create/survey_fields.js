@@ -85,7 +85,7 @@ const ETAS = [
   ["0.125", "1/8"],
 ];
 const KINDS = [
-  ["labels", "one of a list"],
+  ["labels", "one answer from a list"],
   ["number", "a number"],
   ["strings", "any text"],
   ["search", "any text: find what many answer"],
@@ -102,8 +102,8 @@ export const GOALS = [
 ];
 const SUBMIT = [
   ["open", "everybody"],
-  ["ticket", "who has a ticket"],
-  ["pass", "who has a pass"],
+  ["ticket", "anybody with a ticket"],
+  ["pass", "anybody with a pass"],
   ["token", "programs with a token"],
 ];
 const RETENTION = [
@@ -196,18 +196,18 @@ const LABELS = {
   epsilon: "Epsilon of a report",
   kept: "Devices keep their noise: for answers that seldom change",
   lasting: "Epsilon of all reports of a person, while the answer stays",
-  eta: "Least eta",
-  users: "Reports that you expect",
+  eta: "Smallest eta",
+  users: "Reports you expect",
   quota: "Reports of a round",
   oracle: "Oracle",
-  minimum: "Least reports to show anything",
+  minimum: "Reports before results are shown",
   submit: "Who may answer",
-  issuer: "Who gives passes for tickets, if not this collector",
+  issuer: "Who issues passes, if not this collector",
   issuerKey: "Key of that issuer",
   derive: "Tickets decide the public random words",
   oblivious: "Through a relay only",
   retention: "What is kept",
-  origins: "Origins of pages that may show it",
+  origins: "Origins of pages that may embed it",
 };
 
 const hasGateway = document.querySelector('meta[name="fldp-gateway"]')?.getAttribute("content") === "yes";
@@ -220,22 +220,22 @@ const HINTS = {
   bins: "More cells show more detail, and each of them is known less well. What to expect is shown beside the form.",
   apart: "Numbers, separated by commas. Each gets a cell of its own.",
   submit:
-    "With tickets and with passes, each person answers once, by a link of their own. A ticket comes with the report: whoever knows whom it was given to could see whose report that is. A pass is got for a ticket, and nobody can tell which report came by which. In a search, and where people answer again and again, there are no passes.",
+    "With tickets and passes, each person answers once, by a personal link. A ticket is sent with the report: whoever knows who got it can tell whose report that is. A pass is exchanged for a ticket, and nobody can tell for which. Searches and surveys that repeat take no passes.",
   issuer:
-    "Blank: this collector makes a key for this survey alone when you publish it, and gives passes itself. Better is somebody whom people trust with the list of tickets, and who runs fldp issuer serve.",
+    "Blank: this collector makes a key for this survey when you publish it, and issues passes itself. Better: somebody whom people trust with the list of tickets runs fldp issuer serve.",
   issuerKey:
-    "What fldp issuer create has printed there after issuer_key. A key signs for one survey only, so each needs a new one.",
+    "What fldp issuer create printed after issuer_key. A key signs for one survey only, so each survey needs a new one.",
   oblivious: hasGateway
-    ? "Then this collector never sees the address of who answers, and refuses what comes directly. Somebody else runs the relay; how, and the link to its page, is said where the survey is shared. It is part of the version and cannot be taken back."
-    : "This collector takes nothing from relays yet. Whoever runs it starts it with --ohttp true, or sets ohttp = true; then this can be chosen.",
+    ? "This collector then never sees the addresses of those who answer, and refuses reports that come directly. Somebody else runs the relay; Share says how. This cannot be changed later."
+    : "This collector takes nothing from relays yet. Whoever runs it starts it with --ohttp true, or sets ohttp = true; then you can choose this.",
 };
 
 /** @param {Entered} entered */
 const deriveHint = ({ submit }) =>
-  "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. " +
+  "Nobody can then pick a hash function or mask that favours some answers, and so count for several people. " +
   (submit === "pass"
     ? "They follow from the pass, which nobody can choose and nobody can link to a ticket."
-    : "But who keeps the tickets can tell which report was sent with which.");
+    : "But whoever keeps the tickets can tell which report was sent with which.");
 
 const LINKED = "Reports of one person resemble each other, so that they can be linked.";
 const FOLLOWED =
@@ -249,13 +249,13 @@ const FOLLOWED =
  * @param {Entered} entered
  */
 function repeatHint({ kind, repeat, kept, epsilon }) {
-  if (repeat === "once") return "Who is asked again sends the same report again, which gives away nothing more.";
+  if (repeat === "once") return "Somebody who is asked again sends the same report, which gives away nothing more.";
   if (kind === "labels" && (kept || repeat === "daily")) return FOLLOWED;
   if (repeat === "daily") return `Reports are made of noise that a device draws once and keeps. ${LINKED}`;
   const [period, times] = repeat === "weekly" ? ["week", 52] : ["month", 12];
   return (
     `Each ${period} is a new draw, and costs its full epsilon again: whoever answers for a year has given away ${times} times as much, epsilon ${threeDigits(times * epsilon)}. ` +
-    "Devices stop at their limits, and say nothing from then on; how soon is said above the button."
+    "Devices stop at their limits and send nothing from then on; above the button you see how soon."
   );
 }
 

@@ -74,7 +74,7 @@ function metricPart(row) {
 
   async function refresh() {
     const shown = await estimated(row, period);
-    const some = shown.filter(({ found }) => found !== null);
+    const some = shown.filter(({ estimates }) => estimates !== null);
     note.textContent = shown.length ? noteOf(shown.length - some.length) : "There are no reports yet.";
     for (const part of [chart.box, table]) part.hidden = some.length === 0;
     if (!some.length) return;
@@ -94,7 +94,7 @@ function metricPart(row) {
 const noteOf = (hidden) =>
   hidden ? `Nothing is shown of ${count(hidden)} of the periods, which have too few reports.` : "";
 
-/** @typedef {{ name: string, found: Estimates | null }} Shown */
+/** @typedef {{ name: string, estimates: Estimates | null }} Shown */
 
 /**
  * Fetch the estimates of the last periods; null where there are too few reports to show any.
@@ -113,7 +113,7 @@ async function estimated({ name, version }, period) {
   const shown = [];
   for (const span of spans) {
     const path = `v1/versions/${version}/estimates?from=${span.from}&to=${span.to}&level=${level}`;
-    shown.push({ name: span.name, found: await get(path).catch(nothing) });
+    shown.push({ name: span.name, estimates: await get(path).catch(nothing) });
   }
   return shown;
 }
@@ -152,24 +152,24 @@ function mondayOf(day) {
  * @returns {Strip[]}
  */
 function stripsOf(shown) {
-  const rows = shown.find(({ found }) => found)?.found?.rows ?? [];
+  const rows = shown.find(({ estimates }) => estimates)?.estimates?.rows ?? [];
   const inOrder = [...rows].sort((a, b) => a.value - b.value);
-  return inOrder.map(({ label }) => ({ label, points: shown.map(({ found }) => pointOf(found, label)) }));
+  return inOrder.map(({ label }) => ({ label, points: shown.map(({ estimates }) => pointOf(estimates, label)) }));
 }
 
 /**
- * @param {Estimates | null} found
+ * @param {Estimates | null} estimates
  * @param {string} label
  */
-function pointOf(found, label) {
-  const row = found?.rows.find((each) => each.label === label);
-  return found && row ? { share: row.frequency, low: row.low / found.n, high: row.high / found.n } : null;
+function pointOf(estimates, label) {
+  const row = estimates?.rows.find((each) => each.label === label);
+  return estimates && row ? { share: row.frequency, low: row.low / estimates.n, high: row.high / estimates.n } : null;
 }
 
 /** @param {Shown} shown */
-function linesOf({ name, found }) {
-  return (found?.rows ?? []).map((row) => {
-    const n = found?.n ?? 1;
+function linesOf({ name, estimates }) {
+  return (estimates?.rows ?? []).map((row) => {
+    const n = estimates?.n ?? 1;
     const ends = interval(row.low / n, row.high / n, percentFixed);
     return lineOf([`${name}, ${visible(row.label)}`, percentFixed(row.frequency), ends, count(n)]);
   });

@@ -12,6 +12,8 @@ import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, s
 /** @typedef {Selection<SVGSVGElement, unknown, null, undefined>} Svg */
 
 const STEP = 28; // from one bar to the next
+const MAX_DAY = 72; // the width of a day's bar
+const LETTER = 7; // the width of a letter of a name
 const CAP = 4; // half the height of a whisker's end
 const EDGE = { top: 8, right: 24, bottom: 44 };
 
@@ -69,7 +71,7 @@ function caption(svg, width, height, text) {
  */
 
 /**
- * Return the bar of an estimate from so many reports.
+ * Return the bar of an estimate, with the number of reports behind it.
  *
  * @param {number} n
  * @returns {(row: EstimateRow) => Bar}
@@ -157,7 +159,7 @@ export function bars(estimates, { width, n, level }) {
     .attr("y", (_, place) => middle(place))
     .attr("dy", "0.35em")
     .attr("text-anchor", "end")
-    .text(({ label }) => short(visible(label), Math.floor((left - 12) / 7)));
+    .text(({ label }) => short(visible(label), Math.floor((left - 8) / LETTER)));
   caption(svg, width, height, "share of all who reported, estimated");
   return drawing(svg);
 }
@@ -205,6 +207,7 @@ export function days(rows, { width, label }) {
   const bottom = height - EDGE.bottom;
   const names = rows.map(({ day }) => day);
   const x = scaleBand(names, [left, width - EDGE.right]).padding(0.15);
+  const thick = Math.min(x.bandwidth(), MAX_DAY);
   const y = scaleLinear([0, Math.max(1, ...rows.map(({ n }) => n ?? 0))], [bottom, EDGE.top]).nice();
   const svg = canvas(width, height, label);
   grid(
@@ -224,8 +227,8 @@ export function days(rows, { width, label }) {
     .data(rows)
     .join("rect")
     .attr("class", ({ n }) => (n === null ? "bar unsure" : "bar"))
-    .attr("x", ({ day }) => x(day) ?? 0)
-    .attr("width", x.bandwidth())
+    .attr("x", ({ day }) => (x(day) ?? 0) + (x.bandwidth() - thick) / 2)
+    .attr("width", thick)
     .attr("y", ({ n }) => (n === null ? y(0) - 3 : y(n)))
     .attr("height", ({ n }) => (n === null ? 3 : y(0) - y(n)));
   caption(svg, width, height, "UTC day");

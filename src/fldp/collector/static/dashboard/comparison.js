@@ -1,4 +1,4 @@
-// What changed between two windows of days, and what may be chance.
+// What changed between two periods, and what may be chance.
 import { element, notice, panel } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
 import { messageOf } from "../shared/session.js";
@@ -17,10 +17,10 @@ import { dayInput, field, levelText, selected } from "./controls.js";
 const MAX_ROWS = 50;
 const HEADS = ["Value", "First share", "Second share", "Change", "Interval of the change", "Changed"];
 const DAYS = {
-  from: ["first-from", "First window, from"],
-  to: ["first-to", "First window, to"],
-  other_from: ["second-from", "Second window, from"],
-  other_to: ["second-to", "Second window, to"],
+  from: ["first-from", "First period, from"],
+  to: ["first-to", "First period, to"],
+  other_from: ["second-from", "Second period, from"],
+  other_to: ["second-to", "Second period, to"],
 };
 
 /** @param {number} share */
@@ -59,7 +59,22 @@ export function comparison(survey, controls, ask) {
     const path = `v1/versions/${survey.version}/compare?${query()}`;
     result.replaceChildren(...(await ask(path).then(compared, refused)));
   });
-  return panel("Compare two windows of days", form, result);
+  const node = panel("Compare two periods", form, result);
+  node.hidden = true;
+
+  /**
+   * Offer to compare, once there are two days: at first the earlier half of them with the later one.
+   *
+   * @param {readonly string[]} reported the days that have reports
+   */
+  function offer(reported) {
+    node.hidden = reported.length < 2;
+    if (node.hidden || days.some(({ input }) => input.value)) return;
+    const half = Math.floor(reported.length / 2);
+    const ends = [reported[0], reported[half - 1], reported[half], reported[reported.length - 1]];
+    for (const [place, { input }] of days.entries()) input.value = ends[place];
+  }
+  return { node, offer };
 }
 
 /** @param {unknown} error */
@@ -79,7 +94,7 @@ function compared(comparison) {
       "p",
       {},
       summary,
-      `, from ${count(n)} reports${comparison.question ? " about this question" : ""} in the first window and ${count(other_n)} in the second.`,
+      `, from ${count(n)} reports${comparison.question ? " about this question" : ""} in the first period and ${count(other_n)} in the second.`,
     ),
     element("p", { class: "small" }, certainty(comparison)),
     element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Changes" }, table),
@@ -89,7 +104,7 @@ function compared(comparison) {
 /** @param {Comparison} comparison */
 const certainty = ({ level, values, rows, anytime }) =>
   (anytime
-    ? "These intervals hold for all values and whenever you look, for windows that were chosen before looking. "
+    ? "These intervals hold for all values and whenever you look, for periods that were chosen before looking. "
     : "") +
   `The intervals hold for all ${count(values)} values at once at ${levelText(level)} (Bonferroni): ` +
   `with a probability of at most ${levelText(1 - level)} is any value named that did not change. ` +

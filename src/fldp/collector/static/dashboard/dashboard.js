@@ -39,6 +39,7 @@ function show(heading, ...content) {
   out?.replaceChildren(...(token() ? [signOut()] : []));
   const title = element("h1", { tabindex: "-1" }, heading);
   main.removeAttribute("aria-busy");
+  main.classList.remove("entrance");
   main.replaceChildren(title, ...present(content));
   document.title = heading;
   scrollTo(0, 0);
@@ -75,17 +76,17 @@ function leave(reason) {
     element(
       "p",
       { class: "small muted" },
-      "Whoever runs this collector makes one for you. It is kept until this tab is closed, and nowhere else.",
+      "Whoever runs this collector gives you one. This tab forgets it when you close it.",
     ),
     element("div", { class: "actions" }, element("button", { type: "submit", class: "primary" }, "Sign in")),
   );
   const problem = reason ? notice("bad", element("p", {}, reason)) : null;
-  const words = element("p", {}, PURPOSE);
-  show("Sign in", problem, words, element("div", { class: "panel narrow" }, form));
+  const words = element("p", { class: "muted" }, PURPOSE);
+  show("Sign in", words, problem, element("div", { class: "panel" }, form));
+  main.classList.add("entrance");
 }
 
-const PURPOSE =
-  "Surveys whose answers stay with the people who give them: here is what everybody's answers together show, with error bars, and nobody's own answer.";
+const PURPOSE = "See what everybody's answers show together, with error bars. Nobody's own answer is here.";
 
 /** A link may bring a token after #; it goes out of sight before anything else is done. */
 function arrive() {
@@ -136,9 +137,10 @@ async function go() {
 /** Make the links of the header: where one is stands out. */
 function links() {
   const [, kind = ""] = location.hash.split("/");
+  const part = kind === "survey" || kind === "app" ? "" : kind; // one of the surveys is a part of them
   const pages = isAdmin() ? PAGES : PAGES.slice(0, 1);
   return pages.map(([page, text]) =>
-    element("a", { href: `#/${page}`, "aria-current": page === kind ? "page" : null }, text),
+    element("a", { href: `#/${page}`, "aria-current": page === kind ? "page" : page === part ? "true" : null }, text),
   );
 }
 
@@ -152,7 +154,7 @@ const PAGES = [
 
 const offline = notice(
   "warn",
-  element("p", {}, "The collector cannot be reached. What is shown may be old; it is asked again."),
+  element("p", {}, "The collector cannot be reached. What you see may be out of date; this page keeps trying."),
 );
 offline.hidden = true;
 
@@ -184,11 +186,12 @@ function failed(error, isNew) {
   } else if (isFinal(error) || isNew) {
     view = null;
     const isGone = (error instanceof Refused || error instanceof CollectorError) && error.status === 404;
-    const words = isGone
-      ? "This survey is not here. It may have been deleted."
-      : `This did not work: ${messageOf(error)}.`;
-    const home = element("p", {}, element("a", { href: "#/" }, "All surveys"));
-    show("Not shown", notice("bad", element("p", {}, words)), home, isFinal(error) ? null : again());
+    const [heading, words] = isGone
+      ? ["No such survey", "This survey is not here. It may have been deleted."]
+      : ["Something went wrong", `${sentence(messageOf(error))}.`];
+    const home = element("a", { class: "button", href: "#/" }, "All surveys");
+    const actions = element("div", { class: "actions" }, isFinal(error) ? null : again(), home);
+    show(heading, notice("bad", element("p", {}, words)), actions);
   } else {
     offline.hidden = false;
   }
@@ -202,7 +205,10 @@ function failed(error, isNew) {
  */
 const isFinal = (error) => error instanceof Refused && error.status < 500 && ![408, 429].includes(error.status);
 
-const again = () => element("button", { type: "button", click: () => go() }, "Try again");
+const again = () => element("button", { type: "button", class: "primary", click: () => go() }, "Try again");
+
+/** @param {string} text */
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 addEventListener("hashchange", () => {
   arrive();

@@ -19,6 +19,9 @@ const quoted = (label) =>
  */
 const known = ({ frequency, low, high }, n) => points(frequency, (high - low) / 2 / n);
 
+/** @param {number} level */
+const reachText = (level) => `± is half of a ${levelText(level)} interval.`;
+
 /**
  * Say what is to be known about the largest share: what it is, and whether it is the largest for sure.
  *
@@ -26,31 +29,29 @@ const known = ({ frequency, low, high }, n) => points(frequency, (high - low) / 
  * @returns {[headline: string, more: string]}
  */
 export function headlineText({ rows, n, level, number }) {
-  if (number) return numberText(number, n, level);
+  if (number) return numberText(number, level);
   const [first, second] = [...rows].sort((a, b) => b.count - a.count);
-  const from = `From ${count(n)} reports; ± is half of a ${levelText(level)} interval.`;
-  if (!first || first.low <= 0) return ["No answer can be told from zero yet", from];
+  const reach = reachText(level);
+  if (!first || first.low <= 0) return ["No answer can be told from zero yet", ""];
   const headline = `${known(first, n)} answered ${quoted(first.label)}`;
-  if (!second) return [headline, from];
+  if (!second) return [headline, reach];
   const isClear = second.high < first.low;
   const place = isClear
     ? `It is the most frequent of ${count(rows.length)} answers, before ${quoted(second.label)} (${known(second, n)}).`
-    : `${quoted(second.label)} (${known(second, n)}) is too close to tell which of them is more frequent.`;
-  return [headline, `${place} ${from}`];
+    : `${quoted(second.label)} (${known(second, n)}) is too close to call.`;
+  return [headline, `${place} ${reach}`];
 }
 
 /**
  * Say what the mean of a number is.
  *
  * @param {NumberFigures} number
- * @param {number} n
  * @param {number} level
  * @returns {[headline: string, more: string]}
  */
-function numberText({ mean, unit }, n, level) {
+function numberText({ mean, unit }, level) {
   const reach = Number(((mean.high - mean.low) / 2).toPrecision(2));
-  const from = `From ${count(n)} reports; ± is half of a ${levelText(level)} interval.`;
-  return [`The mean is ${threeDigits(mean.value)} ± ${reach}${unit ? ` ${unit}` : ""}`, from];
+  return [`The mean is ${threeDigits(mean.value)} ± ${reach}${unit ? ` ${unit}` : ""}`, reachText(level)];
 }
 
 /** Make the sentence. `put` gives it estimates, or takes it away. */

@@ -20,16 +20,18 @@ export function overTime(survey) {
   const { minimum } = survey.collect;
   const chart = framed();
   const body = element("tbody");
-  const none = element("p", { class: "muted" }, "There are no reports yet.");
   const note = element("p", { class: "small" });
   const table = tableOf("As a table", ["UTC day", "Reports", "Taken back"], body, "Reports of each day");
-  const node = panel("Reports over time", none, chart.box, note, table);
+  const node = panel("Reports over time", chart.box, note, table);
+  node.hidden = true;
 
+  /** Show every day, and return those that have reports. */
   async function refresh() {
-    const rows = everyDay(await get(`v1/versions/${survey.version}/days`)).slice(-MAX_DRAWN);
-    none.hidden = rows.length > 0;
-    for (const part of [chart.box, note, table]) part.hidden = rows.length === 0;
-    if (!rows.length) return;
+    /** @type {readonly DayRow[]} */
+    const reported = await get(`v1/versions/${survey.version}/days`);
+    const rows = everyDay(reported).slice(-MAX_DRAWN);
+    node.hidden = rows.length === 0;
+    if (!rows.length) return [];
     const hidden = rows.filter(({ n }) => n === null).length;
     note.textContent = hidden
       ? `The number of a day is shown from ${count(minimum)} reports on. Days below that are grey: there are ${count(hidden)}.`
@@ -42,6 +44,7 @@ export function overTime(survey) {
           : lineOf([day, count(n), count(withdrawn)]),
       ),
     );
+    return reported.map(({ day }) => day);
   }
   return { node, refresh };
 }

@@ -37,23 +37,23 @@ export function questionPart({ name, question, scale, optional }) {
   node.dataset.question = name;
 
   /**
-   * @param {QuestionEstimates} found
+   * @param {QuestionEstimates} estimates
    * @param {number} n
    * @param {number} level
    */
-  function put(found, n, level) {
-    const { rows, number, note } = found;
+  function put(estimates, n, level) {
+    const { rows, number, note } = estimates;
     const isShown = !note;
     chart.box.hidden = !isShown || Boolean(number);
     values.hidden = !isShown;
     answered.hidden = !isShown || !optional;
     if (figures) figures.node.hidden = !isShown;
-    notes.replaceChildren(...noteLines(found, n, level).map((line) => element("p", {}, line)));
+    notes.replaceChildren(...noteLines(estimates, n, level).map((line) => element("p", {}, line)));
     if (!isShown) return;
     if (figures && number) figures.put(number, level);
     else chart.put((width) => bars(shownRows(rows), { width, n, level: levelText(level) }));
     body.replaceChildren(...rows.slice(0, MAX_ROWS).map((row) => valueLine(row, n)));
-    const parts = found.answered ?? [];
+    const parts = estimates.answered ?? [];
     among.replaceChildren(
       ...parts.map(({ value, share, low, high }) =>
         lineOf([visible(String(value)), percentFixed(share), interval(low, high, percentFixed)]),
@@ -84,7 +84,7 @@ function valueLine(row, n) {
 }
 
 /**
- * @param {QuestionEstimates} found
+ * @param {QuestionEstimates} estimates
  * @param {number} n
  * @param {number} level
  */

@@ -2,7 +2,7 @@
 import { privacyCard } from "../answer/learned.js";
 import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
-import { element, folded, notice, panel, present } from "../shared/dom.js";
+import { columns, element, folded, notice, panel, present } from "../shared/dom.js";
 import { count } from "../shared/format.js";
 import { download, get, isAdmin, kindOf, messageOf } from "../shared/session.js";
 import { associations } from "./associations.js";
@@ -35,6 +35,8 @@ export async function questionsView(survey, first, again) {
   const tables = tablesPart(survey, asked.query, again);
   const isStepped = survey.collect.release !== undefined && !isAdmin(); // then all results together are shown, no parts
   const daily = isStepped ? null : overTime(survey);
+  const compare = isStepped ? null : comparison(survey, asked, get);
+  const tools = element("div", { class: "tools" }, ...asked.period);
   const honesty = integrity(survey);
   let shown = "";
 
@@ -42,29 +44,31 @@ export async function questionsView(survey, first, again) {
     const row = await rowOf(survey.version);
     status.put(row);
     const tests = row.n < survey.collect.minimum ? null : honesty.refresh(windowOf(asked.query()), row.n);
+    tools.hidden = row.n < survey.collect.minimum;
     const now = `${amountOf(row)}\n${asked.query()}`;
     const isSame = now === shown;
-    await Promise.all([isSame || tables.refresh(row), isSame || daily?.refresh(), tests]);
+    await Promise.all([isSame || tables.refresh(row), isSame || daily?.refresh().then(compare?.offer), tests]);
     shown = now;
   }
 
   const content = present([
     status.node,
     honesty.warning,
-    isStepped ? null : element("div", { class: "tools" }, ...asked.period),
-    ...tables.content,
-    share(survey),
-    daily?.node,
-    isStepped ? null : comparison(survey, asked, get),
-    folded(
-      "How this was computed",
-      asked.methods,
-      element("p", {}, METHOD),
-      tables.methods,
-      honesty.node,
-      privacyCard(card(survey.oracle, analystWords)),
-    ),
-    isAdmin() ? manage(survey, first.state, again) : null,
+    isStepped ? null : tools,
+    columns(tables.content.slice(0, 2), share(survey), [
+      ...tables.content.slice(2),
+      daily?.node,
+      compare?.node,
+      folded(
+        "How this was computed",
+        asked.methods,
+        element("p", {}, METHOD),
+        tables.methods,
+        honesty.node,
+        privacyCard(card(survey.oracle, analystWords)),
+      ),
+      isAdmin() ? manage(survey, first.state, again) : null,
+    ]),
   ]);
   return { heading: survey.question, content, refresh };
 }
@@ -85,7 +89,7 @@ function tablesPart(survey, query, again) {
   const questions = survey.questions ?? [];
   const parts = questions.map((each) => questionPart(each));
   const reason = element("p");
-  const few = notice("warn", reason);
+  const few = notice("", reason);
   const overview = element("tbody");
   const looks = element("p", { class: "small" });
   const path = (/** @type {string} */ more) => `v1/versions/${survey.version}/estimates?${query()}${more}`;
@@ -170,18 +174,18 @@ const ONE_LOOK =
 /**
  * Make the line of a question in the list: what it asks, and its result in one sentence.
  *
- * @param {TableEstimates["questions"][number]} found
+ * @param {TableEstimates["questions"][number]} estimates
  * @param {string} question
  * @param {number} n
  * @param {number} level
  * @param {{ heading: HTMLElement }} part
  */
-function overviewLine(found, question, n, level, { heading }) {
+function overviewLine(estimates, question, n, level, { heading }) {
   const go = () => {
     heading.scrollIntoView({ block: "start" });
     heading.focus({ preventScroll: true });
   };
   const link = element("button", { type: "button", class: "quiet link", click: go }, question);
-  const text = found.note ? `Not shown: ${found.note}.` : headlineText({ ...found, n, level })[0];
+  const text = estimates.note ? `Not shown: ${estimates.note}.` : headlineText({ ...estimates, n, level })[0];
   return element("tr", {}, element("th", { scope: "row" }, link), element("td", {}, text));
 }

@@ -23,9 +23,9 @@ const embedCode = ({ name, title, question }) =>
   `<script src="${collector}static/embed.js" data-survey="${name}" data-title="${escaped(title ?? question)}" async></script>`;
 
 const WHO = {
-  open: "Everybody who has this link can answer.",
-  ticket: "Everybody needs a link of their own: this one alone does not let anybody answer.",
-  pass: "Everybody needs a link of their own: this one alone does not let anybody answer. Nobody can tell which report came by which link.",
+  open: "Anybody with this link can answer.",
+  ticket: "Everybody needs a personal link; this one alone lets nobody answer.",
+  pass: "Everybody needs a personal link; this one alone lets nobody answer. Nobody can tell which report came by which link.",
   token: "This survey is answered by programs with a token, not on its page.",
 };
 
@@ -73,7 +73,7 @@ function qrPart(link, name) {
 function ticketPart({ name, version }, link) {
   const input = element("input", { id: "tickets", type: "number", min: 1, max: MAX_TICKETS, step: 1, value: 100 });
   input.required = true;
-  const button = element("button", { type: "submit" }, "Create links and save them");
+  const button = element("button", { type: "submit" }, "Create and save links");
   const said = element("div", { "aria-live": "polite" });
   const form = element("form", { class: "stack" }, field("How many people to invite", input), button, said);
   const make = async () => {
@@ -81,7 +81,7 @@ function ticketPart({ name, version }, link) {
     const { tickets } = await post(`v1/versions/${version}/tickets`, { count: input.valueAsNumber });
     const lines = ["link", ...tickets.map((ticket) => `${link}ticket=${ticket}`)];
     save(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }), `${name}-links.csv`);
-    return `${count(tickets.length)} links were made and saved. They are good once each, and are not shown again.`;
+    return `${count(tickets.length)} ${tickets.length === 1 ? "link was" : "links were"} made and saved. Each works once. They are not shown again.`;
   };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -101,8 +101,8 @@ function ticketPart({ name, version }, link) {
 function embedPart(survey) {
   const { origins } = survey.collect;
   const where = origins.length
-    ? `Put this where the survey is to stand, on a page of ${origins.join(" or ")}:`
-    : "This survey names no pages that may show it. Name their origins when you make it (under Advanced), and put this there:";
+    ? `Put this where you want the survey, on a page of ${origins.join(" or ")}:`
+    : "This survey names no pages that may embed it. Name their origins when you make a survey (under Advanced), then put this there:";
   return element(
     "details",
     {},
@@ -119,8 +119,8 @@ function embedPart(survey) {
 function ticketed(survey, link) {
   const { submit, issuer } = survey.collect;
   if (submit !== "ticket" && submit !== "pass") return null;
-  if (issuer) return notice("", element("p", {}, `Personal links are made by who issues passes, ${issuer}.`));
-  const words = "Personal links are made here by who has an admin token, or with fldp ticket create.";
+  if (issuer) return notice("", element("p", {}, `Personal links come from whoever issues the passes, ${issuer}.`));
+  const words = "To make personal links, sign in with an admin token, or run fldp ticket create.";
   return isAdmin() ? ticketPart(survey, link + (link.includes("#") ? "&" : "#")) : notice("", element("p", {}, words));
 }
 
@@ -190,7 +190,7 @@ export function share(survey) {
   const isOnPages = submit !== "token" && !oblivious; // the page of a relay cannot stand on another one
   return element(
     "section",
-    { class: "panel", "aria-labelledby": "share" },
+    { class: "panel share", "aria-labelledby": "share" },
     element("h2", { id: "share" }, "Share"),
     oblivious ? relayPart(survey) : linkPart(survey, `${collector}s/${survey.name}`),
     isOnPages ? embedPart(survey) : null,

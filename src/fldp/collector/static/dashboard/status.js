@@ -60,4 +60,4 @@ export function statusLine() {
 export const tooFew = (n, minimum) =>
   n === 0
     ? `There are no reports yet. Estimates are shown from ${count(minimum)} on.`
-    : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;
+    : `There ${n === 1 ? "is 1 report" : `are ${count(n)} reports`}. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;

@@ -3,7 +3,7 @@ import { privacyCard } from "../answer/learned.js";
 import { load, number, search } from "../fldp.js";
 import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
-import { element, folded, notice, panel, present } from "../shared/dom.js";
+import { columns, element, folded, notice, panel, present } from "../shared/dom.js";
 import { count, interval, percentFixed } from "../shared/format.js";
 import { oraclesOf } from "../shared/oracles.js";
 import { collector, download, get, isAdmin, kindOf, messageOf, post } from "../shared/session.js";
@@ -58,6 +58,8 @@ export async function surveyView(name, version, again) {
   const results = estimates(survey, asked, named, again);
   const isStepped = survey.collect.release !== undefined && !isAdmin(); // then all results together are shown, no parts
   const daily = isStepped ? null : overTime(survey);
+  const compare = isMean || isStepped ? null : comparison(survey, asked, askerOf(named));
+  const tools = element("div", { class: "tools" }, results.ordering, ...(isStepped ? [] : asked.period));
   const honesty = integrity(survey);
   let shown = "";
 
@@ -65,13 +67,14 @@ export async function surveyView(name, version, again) {
     const row = await rowOf(version);
     status.put(row);
     const isEnough = row.n >= survey.collect.minimum; // of fewer the collector says nothing
+    tools.hidden = !isEnough;
     // The tests take their time, and may have to catch up: they are under way while the estimates are fetched.
     const tests = isEnough ? honesty.refresh(windowOf(asked.query()), row.n) : null;
     const now = [amountOf(row), asked.query(), ...(named?.list() ?? [])].join("\n");
     const isSame = now === shown;
     const [isShown] = await Promise.all([
       isSame || results.refresh(row, asked.query()),
-      isSame || daily?.refresh(),
+      isSame || daily?.refresh().then(compare?.offer),
       tests,
     ]);
     if (isShown) shown = now;
@@ -80,27 +83,34 @@ export async function surveyView(name, version, again) {
   const content = present([
     status.node,
     honesty.warning,
-    results.headline,
-    named?.node,
-    panel(
-      "Estimates",
-      element("div", { class: "tools" }, results.ordering, ...(isStepped ? [] : asked.period)),
-      ...results.content,
+    columns(
+      [
+        named?.node,
+        element(
+          "section",
+          { class: "panel results" },
+          element("div", { class: "head" }, element("h2", {}, "Results"), tools),
+          results.headline,
+          ...results.content,
+        ),
+      ],
+      share(survey),
+      [
+        isMean ? null : results.table,
+        daily?.node,
+        compare?.node,
+        folded(
+          "How this was computed",
+          asked.methods,
+          element("p", {}, methodText(survey)),
+          results.methods,
+          named || survey.scale ? null : results.more, // of a sketch, a part of the error does not fall
+          honesty.node,
+          privacyCard(card(survey.oracle, analystWords), concerned(survey, analystWords)),
+        ),
+        isAdmin() ? manage(survey, first.state, again) : null,
+      ],
     ),
-    share(survey),
-    isMean ? null : results.table,
-    daily?.node,
-    isMean || isStepped ? null : comparison(survey, asked, askerOf(named)),
-    folded(
-      "How this was computed",
-      asked.methods,
-      element("p", {}, methodText(survey)),
-      results.methods,
-      named || survey.scale ? null : results.more, // of a sketch, a part of the error does not fall
-      honesty.node,
-      privacyCard(card(survey.oracle, analystWords), concerned(survey, analystWords)),
-    ),
-    isAdmin() ? manage(survey, first.state, again) : null,
   ]);
   return { heading: survey.question, content, refresh };
 }
@@ -145,14 +155,14 @@ const methodText = (survey) =>
 function estimates(survey, asked, named, again) {
   const { minimum } = survey.collect;
   const reason = element("p");
-  const few = notice("warn", reason);
+  const few = notice("", reason);
   const told = element("p");
   const warning = notice("warn", told); // what the collector says of these estimates
   const chart = framed();
   const figures = survey.scale ? numberPart(survey.name) : null;
   const notes = element("div", { class: "small" });
   const methods = element("div");
-  const table = valuesTable();
+  const table = valuesTable(Boolean(survey.scale));
   const more = moreReports();
   const top = headline();
   const isOrdered = !named && survey.labels !== null && survey.oracle.domainSize <= MAX_BARS;
@@ -326,7 +336,7 @@ function fromText({ n, level, anytime, number }, query) {
       ? NUMBER_LOOKS
       : ALL_LOOKS
     : `About 1 in ${count(1 / (1 - level))} misses the true value. ${ONE_LOOK}`;
-  return `From ${count(n)} reports ${hasDays(query) ? "in these days" : "in all"}. Error bars are ${levelText(level)} intervals. ${looks}`;
+  return `From ${count(n)} report${n === 1 ? "" : "s"} ${hasDays(query) ? "in these days" : "in all"}. Error bars are ${levelText(level)} intervals. ${looks}`;
 }
 
 /**

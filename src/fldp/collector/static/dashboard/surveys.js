@@ -19,18 +19,26 @@ export async function surveysView() {
   const body = element("tbody");
   /** @type {Map<string, ReturnType<typeof lineOf>>} */
   const lines = new Map(); // by version: rows stay the same elements, so that the focus stays where it is
-  const none = element("p", { class: "muted" }, "There is no survey yet.", isAdmin() ? first() : null);
+  const none = element(
+    "div",
+    { class: "panel blank" },
+    element("p", {}, "There are no surveys yet."),
+    isAdmin() ? first() : null,
+  );
   const table = element(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Surveys" },
+    { class: "scroll sheet", tabindex: "0", role: "region", "aria-label": "Surveys" },
     tableOf(body),
   );
 
-  /** @param {SurveyRow} row */
-  function nodeOf(row) {
+  /**
+   * @param {SurveyRow} row
+   * @param {boolean} isOneOfSeveral versions of its name
+   */
+  function nodeOf(row, isOneOfSeveral) {
     const line = lines.get(row.version) ?? lineOf(row);
     lines.set(row.version, line);
-    line.put(row);
+    line.put(row, isOneOfSeveral);
     return line.node;
   }
 
@@ -40,7 +48,8 @@ export async function surveysView() {
   function put(rows) {
     programs.replaceChildren(...programLinks(rows));
     programs.hidden = !programs.hasChildNodes();
-    const nodes = rows.map(nodeOf);
+    const names = rows.map(({ name }) => name);
+    const nodes = rows.map((row) => nodeOf(row, names.filter((name) => name === row.name).length > 1));
     const isSame = nodes.length === body.children.length && nodes.every((node, place) => body.children[place] === node);
     if (!isSame) body.replaceChildren(...nodes);
     none.hidden = rows.length > 0;
@@ -64,12 +73,15 @@ function programLinks(rows) {
     .flatMap((app, place) => [place ? ", " : "Telemetry of programs: ", element("a", { href: `#/app/${app}` }, app)]);
 }
 
-const first = () => [" ", element("a", { href: "#/new" }, "Make the first one"), "."];
+const first = () => element("a", { class: "button primary", href: "#/new" }, "Make the first one");
+
+/** @type {Record<string, string>} */
+const CLASSES = { Reports: "number", Published: "minor" };
 
 /** @param {HTMLElement} body */
 function tableOf(body) {
   const headings = ["Survey", "State", "Reports", "Published"].map((text) =>
-    element("th", { scope: "col", class: text === "Published" ? "minor" : null }, text),
+    element("th", { scope: "col", class: CLASSES[text] ?? null }, text),
   );
   return element("table", { class: "surveys" }, element("thead", {}, element("tr", {}, headings)), body);
 }
@@ -82,22 +94,22 @@ function tableOf(body) {
 function lineOf(row) {
   const state = element("span");
   const n = element("td", { class: "number" });
+  const named = element("div", { class: "small muted" });
   const node = element(
     "tr",
     {},
-    element(
-      "td",
-      {},
-      element("a", { href: address(row) }, row.question),
-      element("div", { class: "small muted" }, `${row.name}, version ${row.version.slice(0, 8)}`),
-    ),
+    element("td", {}, element("a", { href: address(row) }, row.question), named),
     element("td", {}, state),
     n,
     element("td", { class: "small minor" }, row.created.slice(0, 10)),
   );
 
-  /** @param {SurveyRow} now */
-  function put(now) {
+  /**
+   * @param {SurveyRow} now
+   * @param {boolean} isOneOfSeveral versions of its name
+   */
+  function put(now, isOneOfSeveral) {
+    named.textContent = isOneOfSeveral ? `${row.name}, version ${row.version.slice(0, 8)}` : row.name;
     state.textContent = now.state;
     state.className = `state ${now.state}`;
     n.textContent = count(now.n);

@@ -50,8 +50,8 @@ export async function tokensView() {
     body.replaceChildren(...tokens.map((token) => lineOf(token, () => revoke(token).catch(complain))));
   }
 
-  /** @param {{ token: string }} made */
-  async function made({ token }) {
+  /** @param {{ token: string }} created */
+  async function show({ token }) {
     const words = "This is the only time that it is shown. Keep it in a safe place.";
     said.replaceChildren(notice("", element("p", {}, words), copyable("New token", token, "Copy the token")));
     await refresh();
@@ -66,8 +66,8 @@ export async function tokensView() {
     ),
   );
   const table = element("table", { class: "tokens" }, element("thead", {}, element("tr", {}, cells)), body);
-  const box = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Tokens" }, table);
-  const form = await orderForm((order) => post("v1/tokens", order).then(made).catch(complain));
+  const box = element("div", { class: "scroll sheet", tabindex: "0", role: "region", "aria-label": "Tokens" }, table);
+  const form = await orderForm((order) => post("v1/tokens", order).then(show).catch(complain));
   return { heading: "Tokens", content: [said, panel("New token", form), box], refresh };
 }
 

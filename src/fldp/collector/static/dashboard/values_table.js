@@ -14,6 +14,7 @@ import { isSure } from "./chart.js";
  */
 
 const AT_ONCE = 50;
+const MAX_UNSEARCHED = 10; // values that are seen at a glance
 
 /** @type {readonly (readonly [string, Column | null])[]} */
 const COLUMNS = [
@@ -26,10 +27,14 @@ const COLUMNS = [
 ];
 const FIRST_MINOR = 3; // columns from here on are left out on a phone
 
-/** Make the table. `put` gives it new rows, and keeps the order, the search and the page. */
-export function valuesTable() {
+/**
+ * Make the table. `put` gives it new rows, and keeps the order, the search and the page.
+ *
+ * @param {boolean} isOrdered whether values have an order of their own, as the cells of a number have
+ */
+export function valuesTable(isOrdered) {
   /** @type {State} */
-  const state = { rows: [], n: 0, by: "count", down: true, wanted: "", page: 0 };
+  const state = { rows: [], n: 0, by: isOrdered ? "label" : "count", down: !isOrdered, wanted: "", page: 0 };
   const body = element("tbody");
   const status = element("p", { class: "small muted", role: "status", id: "rows-found" });
   const heads = COLUMNS.map(([title, column]) => headOf(title, column, order));
@@ -49,16 +54,15 @@ export function valuesTable() {
   search.addEventListener("input", () => show({ wanted: search.value.trim().toLowerCase(), page: 0 }));
   const cells = heads.map(({ node }) => node);
   const table = element("table", { class: "values all" }, element("thead", {}, element("tr", {}, cells)), body);
+  const finding = element("div", {}, element("label", { for: "rows-search" }, "Search the values"), search, status);
   const content = [
-    element("label", { for: "rows-search" }, "Search the values"),
-    search,
-    status,
+    finding,
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All values" }, table),
     pages,
     element(
       "p",
       { class: "small muted narrow-only" },
-      "Numbers of people are in the file, and here on a wider screen.",
+      "A wider screen shows numbers of people, too; the file has them.",
     ),
   ];
 
@@ -70,7 +74,7 @@ export function valuesTable() {
   /** @param {Partial<State>} changes */
   function show(changes) {
     Object.assign(state, changes);
-    const matches = sorted(state);
+    const matches = sorted(state, isOrdered);
     const last = Math.max(0, Math.ceil(matches.length / AT_ONCE) - 1);
     state.page = Math.min(state.page, last);
     const first = state.page * AT_ONCE;
@@ -83,6 +87,7 @@ export function valuesTable() {
     back.disabled = state.page === 0;
     on.disabled = state.page === last;
     pages.hidden = last === 0;
+    finding.hidden = state.rows.length <= MAX_UNSEARCHED;
   }
 
   /**
@@ -93,11 +98,18 @@ export function valuesTable() {
   return { content, put };
 }
 
-/** @param {State} state */
-function sorted({ rows, by, down, wanted }) {
+/**
+ * @param {State} state
+ * @param {boolean} isOrdered
+ */
+function sorted({ rows, by, down, wanted }, isOrdered) {
   const matches = rows.filter(({ label }) => label.toLowerCase().includes(wanted));
   const compare = (/** @type {EstimateRow} */ a, /** @type {EstimateRow} */ b) =>
-    by === "label" ? Number(a.label > b.label) - Number(a.label < b.label) : a[by] - b[by];
+    by !== "label"
+      ? a[by] - b[by]
+      : isOrdered
+        ? a.value - b.value
+        : Number(a.label > b.label) - Number(a.label < b.label);
   return matches.sort((a, b) => (down ? -1 : 1) * compare(a, b) || a.value - b.value);
 }
 
@@ -127,7 +139,7 @@ function headOf(title, column, order) {
 function lineOf(row, n) {
   const { label, low, high } = row;
   const write = rounded((high - low) / 2 / n);
-  const percent = (/** @type {number} */ share) => `${write(share)} %`;
+  const percent = (/** @type {number} */ share) => `${write(share)}\u00a0%`;
   const doubt = isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)");
   const numbers = [
     percent(row.frequency),

@@ -176,3 +176,13 @@ export function askForWord(title, lines, word, yes) {
  */
 export const folded = (title, ...content) =>
   element("details", { class: "panel fold" }, element("summary", {}, element("h2", {}, title)), ...content);
+
+/**
+ * Make columns: what comes first, with something beside it on a wide screen and below it on a narrow one, and the rest.
+ *
+ * @param {readonly Content[]} first
+ * @param {HTMLElement} beside
+ * @param {readonly Content[]} rest
+ */
+export const columns = (first, beside, rest) =>
+  element("div", { class: "columns" }, element("div", {}, ...first), beside, element("div", {}, ...rest));

@@ -61,7 +61,7 @@ const dataWords = (version) => wordsOf(version) - CHECKS[version - 1] * BLOCKS[v
 const lengthBits = (version) => (version < 10 ? 8 : 16);
 
 /**
- * Return the smallest version that holds so many bytes; null if none does.
+ * Return the smallest version that holds this number of bytes; null if none does.
  *
  * @param {number} bytes
  */

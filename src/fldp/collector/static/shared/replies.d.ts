@@ -140,7 +140,7 @@ export interface Estimates {
   readonly remark?: string;
   readonly options: { readonly decoder?: string };
   readonly rest?: Pick<EstimateRow, "count" | "stderr">;
-  /** Intervals hold for all values and at every look; narrowest at so many reports. */
+  /** Intervals hold for all values and at every look; narrowest at this number of reports. */
   readonly anytime?: { readonly planned: number };
   readonly rows: readonly EstimateRow[];
   /** What somebody must know who reads them, such as that the reports are too few. */

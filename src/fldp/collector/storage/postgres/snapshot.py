@@ -5,7 +5,7 @@ from typing import Any
 
 from fldp.collector.storage.checksums import verified
 from fldp.collector.storage.postgres.schema import SCHEMA, Connection
-from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Segment, StoredSurvey
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Row, Segment, StoredSurvey
 from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
 
 ENTRY = COLUMNS["surveys"]
@@ -13,7 +13,7 @@ SEGMENT = f"id, {COLUMNS['segments']}"
 _AT_ONCE = 16  # rows of up to a MiB
 
 
-def segment(row: tuple[Any, ...]) -> Segment:
+def segment(row: Row) -> Segment:
     """Return a row of segments; raise StoreError if it is damaged."""
     _, day, kind, n, _, data = verified("segments", row[1:])
     return Segment(kind, n, data, row[0], day)
@@ -26,7 +26,7 @@ class PostgresSnapshot:
         self._connection = connection
         self._cursors = 0
 
-    def _rows(self, query: str, values: tuple[Any, ...] = (), *, at_once: int = _AT_ONCE) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, query: str, values: tuple[object, ...] = (), *, at_once: int = _AT_ONCE) -> Iterator[Row]:
         """Yield rows as they are needed: all of them may be more than fits into memory."""
         self._cursors += 1
         with self._connection.cursor(f"rows{self._cursors}", binary=True) as cursor:
@@ -92,10 +92,10 @@ class PostgresSnapshot:
         row = self._connection.execute(number_of(table)).fetchone()
         return int(row[0]) if row else 0
 
-    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def rows(self, table: str) -> Iterator[Row]:
         return self._rows(rows_of(table, "place"), at_once=_AT_ONCE if table == "segments" else 1000)
 
-    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def stored(self, table: str) -> Iterator[Row]:
         at_once = _AT_ONCE if table == "segments" else 1000
         return self._rows(f"SELECT {COLUMNS[table]} FROM {table}", at_once=at_once)  # noqa: S608
 

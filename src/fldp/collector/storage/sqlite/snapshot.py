@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from fldp.collector.storage.checksums import verified
-from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Segment, StoredSurvey, StoreError
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Row, Segment, StoredSurvey, StoreError
 from fldp.collector.storage.tables import COLUMNS, COUNTED, number_of, rows_of
 
 SEGMENT = f"id, {COLUMNS['segments']}"
 
 
-def entry(row: Any) -> StoredSurvey:
+def entry(row: Row) -> StoredSurvey:
     """Return a row of surveys. In a damaged file a column may be of any type."""
     kinds = [type(value) for value in row]
     if kinds[:5] != [int, str, str, str, str] or kinds[5] not in (str, type(None)):
@@ -19,7 +19,7 @@ def entry(row: Any) -> StoredSurvey:
     return StoredSurvey(*row)
 
 
-def segment(row: Any) -> Segment:
+def segment(row: Row) -> Segment:
     """Return a row of segments; raise StoreError if it is damaged."""
     _, day, kind, n, _, data = verified("segments", row[1:])
     return Segment(kind, n, data, row[0], day)
@@ -87,10 +87,10 @@ class SqliteSnapshot:
     def amount(self, table: str) -> int:
         return int(self._connection.execute(number_of(table)).fetchone()[0])
 
-    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def rows(self, table: str) -> Iterator[Row]:
         return iter(self._connection.execute(rows_of(table, "rowid")))
 
-    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def stored(self, table: str) -> Iterator[Row]:
         return iter(self._connection.execute(f"SELECT {COLUMNS[table]} FROM {table}"))  # noqa: S608
 
     def totals(self, table: str) -> tuple[int, int] | None:

@@ -19,26 +19,26 @@ export const de = {
   language: "de",
   percent,
   protected:
-    "Ihre Antwort bleibt hier. Gesendet wird eine vom Zufall veränderte Fassung, und Sie sehen sie, bevor sie gesendet wird.",
+    "Ihre Antwort bleibt auf diesem Gerät. Gesendet wird eine zufällig veränderte Fassung, die Sie vorher sehen.",
   exposing:
-    "Gesendet wird ein Bericht, der zufällig aus Ihrer Antwort gezogen wird, und er kann Ihre Antwort nennen. Sie sehen ihn vorher.",
+    "Gesendet wird ein Bericht, der zufällig aus Ihrer Antwort gezogen wird. Er kann Ihre Antwort nennen. Sie sehen ihn vorher.",
   relayed: "Ihr Bericht geht über einen Vermittler: Der Server, der ihn liest, sieht nicht, von wem er kommt.",
   newKeys:
-    "Der Server hat seine Schlüssel innerhalb eines Tages gewechselt, was selten ist. Wer Sie mit Hilfe des Vermittlers am Schlüssel erkennen wollte, täte das auch.",
+    "Der Server hat seine Schlüssel im Laufe des letzten Tages gewechselt. Das ist selten. Zusammen mit dem Vermittler könnte ein Server Sie so wiedererkennen.",
   answer: "Ihre Antwort",
   questions: (questions) => `Eine Umfrage mit ${questions} Fragen`,
   protectedSeveral:
-    "Ihre Antworten bleiben hier. Der Zufall wählt, von welchen Fragen Ihr Bericht handelt. Gesendet wird eine vom Zufall veränderte Fassung Ihrer Antworten auf diese, und Sie sehen sie, bevor sie gesendet wird.",
+    "Ihre Antworten bleiben auf diesem Gerät. Der Zufall wählt, von welchen Fragen Ihr Bericht handelt. Gesendet wird eine zufällig veränderte Fassung Ihrer Antworten darauf, die Sie vorher sehen.",
   answers: "Ihre Antworten",
   noAnswer: "Keine Angabe",
   optional: "(freiwillig)",
   lacking: "Diese Frage braucht eine Antwort.",
   begin: "Beginnen",
   asksLess: (questions) =>
-    `Es gibt ${questions} Fragen, und Sie werden nur einige davon gefragt: der Zufall wählt, welche.`,
+    `Es gibt ${questions} Fragen. Gestellt werden Ihnen nur einige davon; der Zufall wählt, welche.`,
   asksLessWhy:
-    "Bitte beantworten Sie sie, welche es auch sind. Wenn Menschen wegen der Fragen aufhören, wird das Ergebnis falsch.",
-  oneReport: "Ein Bericht für alle Fragen. Von welchen er handelt, und was er verrät, steht unten.",
+    "Bitte antworten Sie, egal welche Fragen kommen. Wenn manche wegen ihrer Fragen aufhören, wird das Ergebnis falsch.",
+  oneReport: "Es gibt einen Bericht für alle Fragen. Unten sehen Sie, von welchen er handelt und was er verrät.",
   about: (questions) =>
     questions === 1 ? "Die Frage, von der er handelt" : `Die ${questions} Fragen, von denen er handelt`,
   chanceChose: "Das hat der Zufall gewählt, nicht Ihre Antworten.",
@@ -47,19 +47,19 @@ export const de = {
   seeReport: "Meinen Bericht ansehen",
   search: "In den Antworten suchen",
   found: (matches, all) => `${count(matches)} von ${count(all)} Antworten.`,
-  firstShown: (most) => ` Die ersten ${most} sind zu sehen; suchen Sie nach anderen.`,
+  firstShown: (most) => ` Sie sehen die ersten ${most}; suchen Sie nach den anderen.`,
   number: (last) => `Eine ganze Zahl von 0 bis ${count(last)}`,
   range: (low, high, unit) => `Eine Zahl von ${low} bis ${high}${unit ? ` ${unit}` : ""}`,
-  outside: "Eine Zahl außerhalb dieses Bereichs zählt als sein nächstes Ende.",
+  outside: "Eine Zahl außerhalb dieses Bereichs zählt als der nächste Randwert.",
   countsAs: (cell) => `Zählt als ${cell.replace(" to ", " bis ")}.`,
   textRule:
-    "Ein beliebiger Text. Er zählt, wie Sie ihn schreiben: andere Großbuchstaben oder Akzente ergeben eine andere Antwort. Leerzeichen am Anfang und am Ende werden weggelassen.",
-  textMissing: "Schreiben Sie einen Text.",
-  textLong: (size, most) => `Schreiben Sie einen kürzeren Text: dieser hat ${size} Bytes, erlaubt sind ${most}.`,
+    "Ein beliebiger Text. Er zählt, wie Sie ihn schreiben: Groß- und Kleinschreibung und Akzente machen einen Unterschied, Leerzeichen am Anfang und am Ende nicht.",
+  textMissing: "Schreiben Sie etwas.",
+  textLong: (size, most) => `Der Text ist zu lang: Er hat ${size} Bytes, erlaubt sind ${most}.`,
   scroll: "Scrollen Sie, bis dieses Feld ganz zu sehen ist. Dann können Sie hineinschreiben.",
   consentTitle: "Nicht jede Antwort ist geschützt",
   consentReason: "Ein Bericht kann nur eine einzige Antwort möglich lassen.",
-  consent: "Ich erlaube, dass mein Bericht meine Antwort mit Sicherheit nennen kann.",
+  consent: "Ich nehme in Kauf, dass mein Bericht meine Antwort mit Sicherheit nennen kann.",
   details: "Einzelheiten",
   version: "Version der Umfrage, hier berechnet: ",
   askTitle: "Bevor Sie antworten",
@@ -120,7 +120,7 @@ export const de = {
   done: "Sie haben an dieser Umfrage teilgenommen. Ein weiterer Besuch sendet nichts mehr.",
   doneToday:
     "Sie haben heute an dieser Umfrage teilgenommen. An einem anderen Tag können Sie einen weiteren Bericht derselben Antwort senden.",
-  doneForNow: "Sie haben vorerst an dieser Umfrage teilgenommen.",
+  doneForNow: "Für dieses Mal haben Sie an der Umfrage teilgenommen.",
   drawnForNow:
     "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt jedes Mal, wenn Sie gefragt werden, nur einen.",
   periods: {
@@ -172,18 +172,19 @@ export const de = {
   allAnswers: "Alle Antworten",
   map: (size, left) =>
     `Ein Feld für jede der ${count(size)} Antworten in ihrer Reihenfolge: ${count(left)} sind möglich, die anderen ausgeschlossen.`,
-  scheduled: (time) => `Diese Umfrage ist noch nicht offen. Sie beginnt um ${time}.`,
-  closed: "Diese Umfrage ist geschlossen. Sie nimmt keine Antworten mehr an.",
+  scheduled: (time) => `Diese Umfrage hat noch nicht begonnen. Sie beginnt am ${time}.`,
+  closed: "Diese Umfrage ist beendet. Sie nimmt keine Antworten mehr an.",
   programs: "Diese Umfrage wird von Programmen beantwortet, nicht auf dieser Seite.",
   relayOnly:
     "Diese Umfrage wird nur über einen Vermittler beantwortet, damit der Server nicht sieht, wer antwortet. Öffnen Sie den Link zum Vermittler.",
   personal: "Für diese Umfrage brauchen Sie einen persönlichen Link. Öffnen Sie den, der Ihnen geschickt wurde.",
   tooMuch: "Diese Umfrage verlangt mehr, als Ihr Gerät preisgibt. Deshalb kann sie hier nicht beantwortet werden.",
   notAnswered: "Nicht beantwortet",
-  wrong: "Etwas stimmt nicht",
+  notFound: "Umfrage nicht gefunden",
+  wrong: "Etwas ist schiefgegangen",
   ownTab: "Öffnen Sie diese Umfrage in einem eigenen Tab",
   noStorage:
-    "Ihr Browser lässt diese Umfrage nichts speichern, solange sie in einer anderen Seite steht. Nichts wurde gesendet.",
+    "Ihr Browser erlaubt dieser Umfrage nicht, innerhalb einer anderen Seite etwas zu speichern. Es wurde nichts gesendet.",
   toOwnTab: "In einem eigenen Tab antworten",
   toProtect: "Diese Umfrage wurde nicht beantwortet, um Sie zu schützen.",
   missing: "Diese Umfrage gibt es hier nicht. Die Adresse kann falsch sein, oder die Umfrage wurde gelöscht.",
@@ -200,7 +201,8 @@ export const de = {
       ],
       notes: [
         "Auch diese Seite kam vom Vermittler. Wenn die Betreiber von Vermittler und Server zusammenarbeiten, wissen sie all das.",
-        "Der Vermittler verbirgt Sie unter denen, die in derselben Zeit senden. Wer in einer Stunde der Einzige ist, kann an der Zeit erkannt werden.",
+        "Von ihm kam auch der öffentliche Schlüssel des Servers. Ein Vermittler, der einen anderen ausgibt, könnte Berichte lesen; jeder kann beide vergleichen.",
+        "Der Vermittler verbirgt Sie unter denen, die etwa zur selben Zeit senden. Wer in einer Stunde als Einziger sendet, den verrät die Zeit.",
         "Was der Bericht über Ihre Antwort sagt, ist für alle gleich, die ihn lesen.",
       ],
     },

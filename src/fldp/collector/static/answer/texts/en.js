@@ -7,18 +7,17 @@ export const en = {
   language: "en",
   percent,
   // The question.
-  protected: "Your answer stays here. We send a randomised version of it, and you see it first.",
-  exposing:
-    "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.",
+  protected: "Your answer stays on this device. We send a randomised version of it, and you see it first.",
+  exposing: "We send a report that is drawn at random from your answer. It may name your answer. You see it first.",
   relayed: "Your report goes through a relay: the collector that reads it does not see who sends it.",
   newKeys:
-    "The collector has replaced its keys within a day, which is rare. Somebody who wants to know you by your key would do so, too, with the relay's help.",
+    "The collector replaced its keys within the last day, which is rare. Together with the relay, a collector could do so to recognise you.",
   answer: "Your answer",
   // Several questions.
   /** @type {(questions: number) => string} */
   questions: (questions) => `A survey of ${questions} questions`,
   protectedSeveral:
-    "Your answers stay here. Chance chooses which questions your report is about. We send a randomised version of your answers to these, and you see it first.",
+    "Your answers stay on this device. Chance chooses which questions your report is about. We send a randomised version of your answers to these, and you see it first.",
   answers: "Your answers",
   noAnswer: "No answer",
   optional: "(optional)",
@@ -26,10 +25,10 @@ export const en = {
   begin: "Begin",
   /** @type {(questions: number) => string} */
   asksLess: (questions) =>
-    `There are ${questions} questions, and you are asked only a few of them: chance chooses which.`,
+    `There are ${questions} questions. You are asked only a few of them, and chance chooses which.`,
   asksLessWhy:
-    "Please answer them whichever they are. If people stopped because of what they are asked, the result would be wrong.",
-  oneReport: "One report for all questions. Which of them it is about, and what it tells, stands below.",
+    "Please answer whichever you get. If people stopped because of what they are asked, the result would be wrong.",
+  oneReport: "There is one report for all questions. Below you see which of them it is about, and what it tells.",
   /** @type {(questions: number) => string} */
   about: (questions) => (questions === 1 ? "The question it is about" : `The ${questions} questions it is about`),
   chanceChose: "Chance chose this, not your answers.",
@@ -47,18 +46,17 @@ export const en = {
   number: (last) => `A whole number from 0 to ${count(last)}`,
   /** @type {(low: number, high: number, unit: string) => string} */
   range: (low, high, unit) => `A number from ${low} to ${high}${unit ? ` ${unit}` : ""}`,
-  outside: "A number outside of this range counts as its nearest end.",
+  outside: "A number outside this range counts as its nearest end.",
   /** @type {(cell: string) => string} */
   countsAs: (cell) => `Counts as ${cell}.`,
-  textRule:
-    "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.",
-  textMissing: "Write a text.",
+  textRule: "Any text. It counts as you write it: capitals and accents matter, spaces around it do not.",
+  textMissing: "Write something.",
   /** @type {(size: number, most: number) => string} */
-  textLong: (size, most) => `Write a shorter text: this one takes ${size} bytes, and ${most} is the most.`,
-  scroll: "Scroll until this field is in full view. Then you can write in it.",
+  textLong: (size, most) => `Write less: this text takes ${size} bytes, and at most ${most} are allowed.`,
+  scroll: "Scroll until you see this whole field. Then you can write in it.",
   consentTitle: "Not every answer is protected",
-  consentReason: "A report may fit one answer alone.",
-  consent: "I allow that my report may name my answer for certain.",
+  consentReason: "A report may fit only one answer.",
+  consent: "I accept that my report may name my answer for certain.",
   details: "Details",
   version: "Version of the survey, computed here: ",
   // Before a report is drawn.
@@ -78,8 +76,8 @@ export const en = {
   reportBytes: "The report, byte for byte",
   /** @type {(bits: string) => string} */
   bytes: (bits) =>
-    "These bytes are sent, and a random number that keeps them from being counted twice. " +
-    `Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`,
+    "These bytes are sent, with a random number that keeps them from being counted twice. " +
+    `Only ${bits} bits of them were drawn from your answer; the others name the survey or are checksums.`,
   ticket: "The ticket in your link is sent with them, and is not kept beside them.",
   linked:
     "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. " +
@@ -120,22 +118,22 @@ export const en = {
   periods: {
     weekly: {
       anew: "You can answer once a week. Each answer is drawn anew, and adds to what the earlier ones have given away.",
-      done: "You have answered this survey for this week. From Monday on you can answer again, within your limits.",
+      done: "You have answered this survey for this week. You can answer again from Monday, within your limits.",
       repeated: "This report was drawn before, on an earlier visit or in another tab. There is only one for this week.",
       renewed:
         "This is this week's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
       doneKept:
-        "You have answered this survey this week. From Monday on you can send another report, made of the same answer.",
+        "You have answered this survey this week. From Monday you can send another report, made of the same answer.",
     },
     monthly: {
       anew: "You can answer once a month. Each answer is drawn anew, and adds to what the earlier ones have given away.",
-      done: "You have answered this survey for this month. From the first of the next one on you can answer again, within your limits.",
+      done: "You have answered this survey for this month. You can answer again from the first of next month, within your limits.",
       repeated:
         "This report was drawn before, on an earlier visit or in another tab. There is only one for this month.",
       renewed:
         "This is this month's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
       doneKept:
-        "You have answered this survey this month. From the first of the next one on you can send another report, made of the same answer.",
+        "You have answered this survey this month. From the first of next month you can send another report, made of the same answer.",
     },
   },
   queued: "The collector cannot be reached. Your report is kept here, and sent as soon as it can be.",
@@ -147,13 +145,13 @@ export const en = {
   // What a report tells.
   /** @type {(before: number) => string} */
   guess: (before) =>
-    `Somebody who knows nothing else guesses your answer. This guess is right with probability ${percent(before)} without this report, and with it at best `,
+    `A stranger guesses your answer. Without this report, the guess is right in ${percent(before)} of all cases. With it, in at most `,
   /** @type {(before: number, size: number) => string} */
   guessText: (before, size) =>
-    `Somebody knows that your answer is one of ${count(size)} texts, all equally likely, and guesses. This guess is right with probability ${percent(before)} without this report, and with it at best `,
+    `Somebody knows that your answer is one of ${count(size)} texts, all equally likely, and guesses. Without this report, the guess is right in ${percent(before)} of all cases. With it, in at most `,
   /** @type {(before: number) => string} */
   guessSeveral: (before) =>
-    `Somebody who knows nothing else guesses your answers to these. This guess is right with probability ${percent(before)} without this report, and with it at best `,
+    `A stranger guesses your answers to these. Without this report, the guess is right in ${percent(before)} of all cases. With it, in at most `,
   noText: "It rules out no text: every text could have led to this report.",
   /** @type {(size: number) => string} */
   noneOut: (size) => `It rules out no answer: each of the ${count(size)} could have led to this report.`,
@@ -177,20 +175,21 @@ export const en = {
     `A field for each of ${count(size)} answers in their order: ${count(left)} are possible, the others ruled out.`,
   // Why a survey is not answered.
   /** @type {(time: string) => string} */
-  scheduled: (time) => `This survey is not open yet. It opens at ${time}.`,
+  scheduled: (time) => `This survey is not open yet. It opens on ${time}.`,
   closed: "This survey is closed. It takes no more answers.",
   programs: "This survey is answered by programs, not on this page.",
   relayOnly:
-    "This survey is answered through a relay only, so that its collector does not see who answers. Open the link to the relay.",
+    "This survey is answered through a relay only, so that its collector does not see who answers. Use the link to the relay.",
   personal: "This survey needs a personal link. Open the one that you were sent.",
   tooMuch: "This survey asks for more than your device gives away, so it cannot be answered here.",
   notAnswered: "Not answered",
-  wrong: "Something is wrong",
+  notFound: "Survey not found",
+  wrong: "Something went wrong",
   ownTab: "Open this survey in its own tab",
-  noStorage: "Your browser lets this survey keep nothing while it is shown inside of another page. Nothing was sent.",
+  noStorage: "Your browser does not let this survey store anything inside another page. Nothing was sent.",
   toOwnTab: "Answer in a tab of its own",
   toProtect: "This survey was not answered, to protect you.",
-  missing: "There is no such survey here. The address may be wrong, or the survey was deleted.",
+  missing: "There is no such survey here. The address may be wrong, or the survey may have been deleted.",
   failed: "This did not work. Nothing was sent.",
   // Who sees what of a report, on its way.
   parties: {
@@ -205,7 +204,8 @@ export const en = {
       ],
       notes: [
         "This page, too, came from the relay. If its operator and the collector’s work together, they know all of this.",
-        "The relay hides you among those who send in the same while. Who is the only one within an hour can be known by the time.",
+        "It also handed out the collector’s public key. A relay that handed out another one could read reports; everybody can compare the two.",
+        "The relay hides you among those who send at about the same time. If you are the only one within an hour, the time gives you away.",
         "What the report says of your answer is the same for everybody who reads it.",
       ],
     },
@@ -214,8 +214,8 @@ export const en = {
       blind:
         "Your ticket was exchanged for a pass that its issuer signed without seeing it. When the report comes with the pass, nobody can tell which ticket it was.",
       apart:
-        "The time can still tell: who answers just after a ticket was exchanged may be its holder, if issuer and collector compare.",
-      relayed: "The time can still tell: who answers just after a ticket was exchanged may be its holder.",
+        "The time can still tell: if issuer and collector compare, whoever answers just after a ticket was exchanged may be its holder.",
+      relayed: "The time can still tell: whoever answers just after a ticket was exchanged may be its holder.",
       direct:
         "Your address and the time can still tell: the collector sees who exchanges a ticket, and who sends a report just after.",
     },

@@ -119,21 +119,48 @@ def test_a_commit_that_answers_too_few_leaves_nobody_waiting(store):
     asyncio.run(main())
 
 
-def test_who_waits_when_the_loop_ends_is_told(store):
+def test_who_waits_when_the_writer_ends_is_told(store):
     survey, number = publish(store)
     commit = Gated(store)
 
     async def main():
         writer = GroupCommitter(commit, most_waiting=9)
         waiting = begun(writer, survey, number, [b"a"])
-        await asyncio.sleep(0.01)
-        writer._running.cancel()
-        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        while writer._queue or not waiting[0]._coro.cr_await:  # until the commit of the first has begun
+            await asyncio.sleep(0.001)
+        waiting += begun(writer, survey, number, [b"b"])
+        stopping = asyncio.ensure_future(asyncio.to_thread(writer.stop))
+        while writer.alive or not len(writer):
+            await asyncio.sleep(0.001)
         commit.gate.set()
-        writer.stop()
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        await stopping
         return answers
 
-    assert [type(answer) for answer in asyncio.run(main())] == [BusyError]
+    assert [type(answer) for answer in asyncio.run(main())] == [SubmissionResult, BusyError]
+    assert whole(store, survey, number).n == 1
+
+
+def test_a_loop_that_has_ended_stops_no_commit(store):
+    """Its tasks have ended with it, so nobody waits; what they sent is counted, and the next loop is served."""
+    survey, number = publish(store)
+    commit = Gated(store)
+    writer = GroupCommitter(commit, most_waiting=9)
+
+    async def leave():
+        begun(writer, survey, number, [b"a"])
+        while not writer._queue:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+
+    async def come():
+        commit.gate.set()
+        return await writer.write(submission(survey, number, b"b"))
+
+    asyncio.run(leave())
+    assert asyncio.run(come()).accepted == 1
+    writer.stop()
+    assert whole(store, survey, number).n == 2
 
 
 def test_rows_that_were_checked_together_are_stored_as_if_each_came_alone(tmp_path):

@@ -134,7 +134,7 @@ class _Passage:
         route = self._scope["state"]["route"]
         method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
         self._collector.metrics.request(route, method, self.status, seconds)
-        logs.request(route, method, self.status, round(1000 * seconds, 1), **self._sender())
+        logs.request(route, method, self.status, seconds, **self._sender())
         audit.write(self._scope, self.status)
 
     def _sender(self) -> dict[str, str]:

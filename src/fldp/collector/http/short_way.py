@@ -19,7 +19,7 @@ from fldp.collector.service import logs
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.counting import SingleReport
 from fldp.collector.service.problems import too_slow
-from fldp.collector.storage.protocol import Admitted, request_hashes
+from fldp.collector.storage.protocol import Admitted
 from fldp.interface.operations import BYTES, JSON
 from fldp.support.identifiers import IDEMPOTENCY_KEY
 from fldp.wire.single import SingleReports
@@ -64,13 +64,12 @@ class BodyWatch:
         self._slow: dict[Task, ClientPatience] = {}
         self._is_ticking = False
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: Task, now: float) -> None:
         """Begin to wait for the body of a task's request."""
-        loop = asyncio.get_running_loop()
-        self._since[task] = loop.time()
+        self._since[task] = now
         if not self._is_ticking:
             self._is_ticking = True
-            loop.call_later(GRACE, self._look)
+            asyncio.get_running_loop().call_later(GRACE, self._look)
 
     def end(self, task: Task) -> bool:
         """Wait no longer; return whether the task was cancelled because the body came too slowly."""
@@ -79,15 +78,14 @@ class BodyWatch:
         return patience is not None and patience.end()
 
     def _look(self) -> None:
-        loop = asyncio.get_running_loop()
-        now = loop.time()
+        now = time.perf_counter()
         for task, since in [(task, since) for task, since in self._since.items() if now - since >= GRACE]:
             del self._since[task]
             patience = self._slow[task] = ClientPatience(self._collector, self._collector.settings.body_seconds)
             patience.begin(task, now - since)
         self._is_ticking = bool(self._since)
         if self._is_ticking:
-            loop.call_later(GRACE / 4, self._look)
+            asyncio.get_running_loop().call_later(GRACE / 4, self._look)
 
 
 class ShortWay:
@@ -97,6 +95,7 @@ class ShortWay:
         self._collector, self._load, self._watch = collector, collector.load, BodyWatch(collector)
         settings = collector.settings
         self._is_closed = bool(settings.rate or settings.log_senders or settings.trusted_proxies)
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def head(self, scope: Scope) -> UsualHead | None:
         """Return what the head of a request says, None if there is anything unusual about it."""
@@ -125,53 +124,41 @@ class ShortWay:
     async def count(self, sent: UsualHead, receive: Receive, send: Send) -> Again | None:
         """Count the report of a usual request, and answer; return what the long way needs if it is for that."""
         start = time.perf_counter()
-        task = asyncio.current_task()
-        assert task is not None
-        collector, load = self._collector, self._load
+        task, collector, load, watch = self._task(), self._collector, self._load, self._watch
         collector.requests.add(task)
+        watch.begin(task, start)
         try:
-            message = await self._first(task, receive)
-            report = self._report(sent, message.get("body", b""))
-            if report is None:
+            message = await receive()
+            watch.end(task)
+            body, size = message.get("body", b""), sent.singles.size
+            if len(body) != size or load.in_flight >= load.max_in_flight:
                 return Again(giving(message, receive), time.perf_counter() - start)
-            load.take(sent.singles.size)
+            load.take(size)
             try:
-                outcome = await collector.put_single(report)
+                outcome = await collector.put_single(SingleReport(sent.survey, sent.singles, sent.key, body))
             finally:
-                load.give(sent.singles.size)
+                load.give(size)
             if outcome.verdict not in _COUNTED:
                 return Again(giving(message, receive), time.perf_counter() - start)
             await send(sent.answer)
             await send(_ACCEPTED)
         except (Exception, asyncio.CancelledError) as error:
-            return Again(receive, failure=error)
+            return Again(receive, failure=too_slow() if watch.end(task) else error)
         finally:
             collector.requests.discard(task)
         seconds = time.perf_counter() - start
         collector.metrics.request(ROUTE, "POST", 200, seconds)
-        logs.request(ROUTE, "POST", 200, round(1000 * seconds, 1))
+        logs.request(ROUTE, "POST", 200, seconds)
         return None
 
-    async def _first(self, task: Task, receive: Receive) -> Message:
-        """Wait for the body, or for its first piece."""
-        watch = self._watch
-        watch.begin(task)
-        try:
-            return await receive()
-        except asyncio.CancelledError:
-            if watch.end(task):
-                raise too_slow() from None
-            raise
-        finally:
-            watch.end(task)
-
-    def _report(self, sent: UsualHead, body: bytes) -> SingleReport | None:
-        """Return the report of a body; None if there is anything unusual about it, or too much at the same time."""
-        packed = sent.singles.packed(body)
-        if packed is None or self._load.in_flight >= self._load.max_in_flight:
-            return None
-        key, mixed = request_hashes(b"reports", sent.key, body)
-        return SingleReport(sent.survey, key, mixed, packed, sent.singles, sent.key)
+    def _task(self) -> Task:
+        """Return the task that runs. Which loop runs is asked once: in Python 3.11 that takes a system call."""
+        task = asyncio.current_task(self._loop) if self._loop else None
+        if task is None:
+            self._loop = asyncio.get_running_loop()
+            task = asyncio.current_task(self._loop)
+            assert task is not None
+        return task
 
 
 @lru_cache(1024)

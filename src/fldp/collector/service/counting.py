@@ -19,6 +19,7 @@ from fldp.collector.storage.protocol import (
     SubmissionResult,
     SubmittedRow,
     Withdrawal,
+    request_hashes,
 )
 from fldp.data.reports import Reports
 from fldp.wire.single import SingleReports
@@ -49,35 +50,34 @@ def _refusal(verdict: Admitted) -> Problem:
 
 
 class SingleReport(NamedTuple):
-    """One report as it came. Whether its oracle can produce it, is found out for all that are committed together."""
+    """A body that should be one report, as it came. All that are committed together are read together."""
 
     survey: int
-    key: bytes
-    body: bytes
-    packed: bytes
     singles: SingleReports
-    secret: bytes = b""  # the key itself
+    secret: bytes  # the key itself
+    body: bytes
 
     @property
     def size(self) -> int:
         """The bytes that it takes in memory."""
-        return len(self.packed)
+        return len(self.body)
 
 
 def checked(waiting: Sequence[Submission | SingleReport]) -> list[Submission | None]:
-    """Return the same with single reports decoded, all of a survey in one go; None for one that no client can send."""
-    together: dict[SingleReports, list[tuple[int, SingleReport]]] = {}
+    """Return the same with single reports read, all of a survey in one go; None for one that no client can send."""
+    together: dict[SingleReports, list[tuple[int, SingleReport, bytes]]] = {}
     submissions: list[Submission | None] = [None] * len(waiting)
     for place, each in enumerate(waiting):
-        if isinstance(each, SingleReport):
-            together.setdefault(each.singles, []).append((place, each))
-        else:
+        if not isinstance(each, SingleReport):
             submissions[place] = each
+        elif packed := each.singles.packed(each.body):
+            together.setdefault(each.singles, []).append((place, each, packed))
     for singles, listed in together.items():
-        reports, good = singles.decode([single.packed for _, single in listed])
-        for row, ((place, single), is_good) in enumerate(zip(listed, good.tolist(), strict=True)):
+        reports, good = singles.decode([packed for _, _, packed in listed])
+        for row, ((place, single, _), is_good) in enumerate(zip(listed, good.tolist(), strict=True)):
             if is_good:
-                submissions[place] = SubmittedRow(single.survey, single.key, single.body, single.secret, (reports, row))
+                hashes = request_hashes(b"reports", single.secret, single.body)
+                submissions[place] = SubmittedRow(single.survey, *hashes, single.secret, (reports, row))
     return submissions
 
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TALLY, CollectorStore, Fold, Segment
 from fldp.collector.storage.segments import (
@@ -31,19 +32,35 @@ log = logging.getLogger("fldp.collector")
 
 
 def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> int:
-    """Fold the tail of a survey and day; return the number of reports folded."""
+    """Fold the tail of a survey and day; return the number of reports folded.
+
+    What comes meanwhile is left to the next round: under load there is always more, and every step has a commit of its
+    own. Only where reports are to be taken out, all must be folded before.
+    """
     folded = 0
     while step := next_step(store, number, day, survey):
         if not store.fold(step):
             break
         folded += step.gained.n
+        if step.is_whole and not _takes(store, number, day):
+            break
     return folded
+
+
+def _takes(store: CollectorStore, number: int, day: str) -> bool:
+    """Whether something of a day waits to be taken out."""
+    with store.snapshot() as snapshot:
+        return any(part.takes for part in snapshot.segments(number, (day, day), folded=False))
 
 
 def next_step(store: CollectorStore, number: int, day: str, survey: Survey) -> Fold | None:
     """Work out the next step for a survey and day, None if nothing waits. What adds comes before what takes out."""
-    tail = store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle)))
-    return fold_step(store, number, day, survey, tail) if tail else taking_step(store, number, day, survey)
+    most_bytes = max(STEP_BYTES, _state_bytes(survey.oracle))
+    tail = store.tail(number, day, most_bytes)
+    if not tail:
+        return taking_step(store, number, day, survey)
+    is_whole = sum(len(part.data) for part in tail) < most_bytes
+    return replace(fold_step(store, number, day, survey, tail), is_whole=is_whole)
 
 
 def _state_bytes(oracle: Oracle) -> int:

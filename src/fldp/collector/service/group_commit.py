@@ -1,9 +1,11 @@
 """Group commit: requests that wait at the same time share one transaction."""
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
 from fldp.collector.storage.protocol import StoreError, SubmissionResult
@@ -32,8 +34,9 @@ class GroupCommitter(Generic[S]):
     """Takes all submissions that wait, commits them in one transaction on a thread of its own, then answers them.
 
     While one commit runs, the next one gathers: so the event loop answers some and reads others while the disk works.
-    If a commit fails, all of its submissions fail and nothing of them is counted. At most ``most_waiting`` wait. Only
-    the event loop touches it.
+    The thread takes what has gathered by itself, so no commit waits for the event loop, and hands over all answers of a
+    commit at once. If a commit fails, all of its submissions fail and nothing of them is counted. At most
+    ``most_waiting`` wait. One event loop at a time puts submissions.
 
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Admitted, Submission
@@ -50,9 +53,11 @@ class GroupCommitter(Generic[S]):
     def __init__(self, commit: Commit[S], *, most_waiting: int) -> None:
         self._commit, self._most = commit, most_waiting
         self._queue: deque[Waiting[S]] = deque()
-        self._thread = ThreadPoolExecutor(1, "fldp-writer")
-        self._running: asyncio.Task[None] | None = None
+        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.alive = True
+        self._thread = threading.Thread(target=self._run, name="fldp-writer", daemon=True)
+        self._thread.start()
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -68,24 +73,31 @@ class GroupCommitter(Generic[S]):
         """Begin to write a submission; return what will have its result."""
         if not self.alive or len(self._queue) >= self._most:
             raise BusyError("collector: too much waits to be written, try again")
-        loop = asyncio.get_running_loop()
+        loop = self._loop
+        if loop is None or loop.is_closed():  # asking which one runs takes a system call in Python 3.11
+            loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[SubmissionResult] = loop.create_future()
         self._queue.append((submission, future))
-        if self._running is None:
-            self._running = loop.create_task(self._run())
+        if len(self._queue) == 1:
+            loop.call_soon(self._wake.put, None)  # not before all that has come with it is here, too
         return future
 
     def stop(self) -> None:
-        """End after the commit that is being done."""
+        """End after the commit that is being done; who still waits is told."""
         self.alive = False
-        self._thread.shutdown()
+        self._wake.put(None)
+        self._thread.join()
 
-    async def _run(self) -> None:
+    def _run(self) -> None:
         try:
-            while self._queue:
-                await self._write(self._next())
+            while self.alive:
+                self._wake.get()
+                while self._queue and self.alive:
+                    self._write(self._next())
         finally:
-            self._running = None
+            self.alive = False
+            _answer(list(self._queue), BusyError("collector: the writer has ended"))
+            self._queue.clear()
 
     def _next(self) -> list[Waiting[S]]:
         taken: list[Waiting[S]] = []
@@ -95,19 +107,32 @@ class GroupCommitter(Generic[S]):
             size += taken[-1][0].size
         return taken
 
-    async def _write(self, batch: list[Waiting[S]]) -> None:
+    def _write(self, batch: list[Waiting[S]]) -> None:
         """Commit and answer. Whatever fails, every waiter gets a result or an error, and the next batch is served."""
-        submissions = [submission for submission, _ in batch]
         try:
-            outcomes = await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, submissions)
-            for (_, future), outcome in zip(batch, outcomes, strict=True):
-                if not future.done():  # else nobody waits for it any more
-                    future.set_result(outcome)
-        except asyncio.CancelledError:
-            _fail(batch, BusyError("collector: the writer has ended"))
-            raise
+            _answer(batch, self._commit([submission for submission, _ in batch]))
+        except Exception as error:
+            _answer(batch, error)
         except BaseException as error:
-            _fail(batch, error if isinstance(error, Exception) else StoreError(f"collector: {type(error).__name__}"))
+            _answer(batch, StoreError(f"collector: {type(error).__name__}"))
+
+
+def _answer(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:
+    """Have the event loop answer a whole batch. One that has ended has nobody left who waits."""
+    if batch:
+        with suppress(RuntimeError):
+            batch[0][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)
+
+
+def _settle(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:
+    if isinstance(outcomes, Exception):
+        _fail(batch, outcomes)
+        return
+    for (_, future), outcome in zip(batch, outcomes, strict=False):
+        if not future.done():  # else nobody waits for it any more
+            future.set_result(outcome)
+    if len(outcomes) != len(batch):
+        _fail(batch, ValueError(f"collector: {len(batch)} submissions have {len(outcomes)} results"))
 
 
 def _fail(batch: list[Waiting[S]], error: Exception) -> None:

@@ -22,14 +22,14 @@ class Budget:
         """Take some bytes; refuse the request if there are none left."""
         if self.used + amount > self.most:
             raise busy("the collector holds as many bytes as it may, try again")
-        if self._whole:
+        if self._whole is not None:
             self._whole.take(amount)
         self.used += amount
 
     def give(self, amount: int) -> None:
         """Give some back."""
         self.used -= amount
-        if self._whole:
+        if self._whole is not None:
             self._whole.give(amount)
 
 

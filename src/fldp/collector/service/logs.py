@@ -85,10 +85,11 @@ class RequestLines(logging.StreamHandler[TextIO]):
             self.stream.flush()
 
 
-def request(route: str, method: str, status: int, milliseconds: float, **more: str) -> None:
+def request(route: str, method: str, status: int, seconds: float, **more: str) -> None:
     """Log a request, unless requests are not logged."""
     if not log.isEnabledFor(logging.INFO):
         return
+    milliseconds = round(1000 * seconds, 1)
     handler = log.handlers[0] if log.handlers else None
     if isinstance(handler, RequestLines) and not more:
         handler.request(route, method, status, milliseconds)

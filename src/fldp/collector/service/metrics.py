@@ -88,7 +88,7 @@ class Metrics:
         with self._lock:
             kind = route, method, status
             self._requests[kind] = self._requests.get(kind, 0) + 1
-            known = self._seconds.setdefault(route, [0.0] * (len(BUCKETS) + 2))
+            known = self._seconds.get(route) or self._seconds.setdefault(route, [0.0] * (len(BUCKETS) + 2))
             known[bisect_left(BUCKETS, seconds)] += 1
             known[-1] += seconds
 

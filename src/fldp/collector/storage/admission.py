@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from fldp.collector.storage.checksums import key_with_checksum
 from fldp.collector.storage.protocol import (
     TAKEN_REPORTS,
     TAKEN_TALLY,
@@ -29,6 +31,7 @@ from fldp.collector.storage.segments import (
 from fldp.data.reports import Reports, Tally
 
 Place = tuple[int, bytes]  # a survey, and the hash of a key
+Placed = tuple[int, str, Segment]  # a survey, a day, and what is stored of it
 _ONE_ACCEPTED = SubmissionResult(Admitted.ACCEPTED, 1)
 
 
@@ -158,26 +161,23 @@ class Admission:
         """The passes that are spent now; nothing is stored of them yet."""
         return sorted(self._passes)
 
-    def segments(self) -> list[tuple[int, str, Segment]]:
+    def segments(self) -> list[Placed]:
         """Return the new segments, all reports of a survey together and sorted, so no order of arrival is left."""
-        segments: list[tuple[int, str, Segment]] = []
+        segments: list[Placed] = []
         together: dict[int, list[Reports]] = {}
-        rows: dict[tuple[int, int], list[SubmittedRow]] = {}
+        rows: list[SubmittedRow] = []
         for new in self._accepted:
             if isinstance(new, SubmittedRow):
-                rows.setdefault((new.survey, id(new.reports)), []).append(new)
+                rows.append(new)
             elif isinstance(new.content, Tally):
                 segments.append((new.survey, new.day or self.day, tally_segment(new.content)))
             else:
                 together.setdefault(new.survey, []).append(new.content)
-        for (survey, _), some in rows.items():
-            together.setdefault(survey, []).append(_joined(some))
-        for survey in sorted(together):
-            segments += [(survey, self.day, part) for part in packed(together[survey])]
+        segments += _sorted_segments(rows, together, self.day)
         return segments + self._takings() if self._taken else segments
 
-    def _takings(self) -> list[tuple[int, str, Segment]]:
-        segments: list[tuple[int, str, Segment]] = []
+    def _takings(self) -> list[Placed]:
+        segments: list[Placed] = []
         together: dict[tuple[int, str], list[Reports]] = {}
         for survey, day, content in self._taken:
             if isinstance(content, Tally):
@@ -189,10 +189,49 @@ class Admission:
         return segments
 
 
+def _sorted_segments(rows: Sequence[SubmittedRow], together: dict[int, list[Reports]], day: str) -> list[Placed]:
+    """Return all reports of each survey, single ones and batches, as its segments of a day."""
+    places: dict[tuple[int, int], list[SubmittedRow]] = {}
+    for new in rows:
+        places.setdefault((new.survey, id(new.reports)), []).append(new)
+    for (survey, _), some in places.items():
+        together.setdefault(survey, []).append(_joined(some))
+    return [(survey, day, part) for survey in sorted(together) for part in packed(together[survey])]
+
+
 def _joined(rows: Sequence[SubmittedRow]) -> Reports:
     """Return rows of the same reports as reports of their own."""
     reports = rows[0].reports
+    if len(rows) == len(reports):  # nearly always: then it is all of them
+        return reports
     return Reports.trusted(reports.oracle, reports.data[[new.row for new in rows]])
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """What is written of single reports whose keys are all new: nearly every commit has nothing else.
+
+    A store writes it without having looked for the keys. If one of them is stored already, or comes twice, or a survey
+    is closed or gone, the store undoes everything, and an ``Admission`` decides.
+    """
+
+    keys: list[tuple[Any, ...]]  # with their checksums, sorted, so no order of arrival is left
+    segments: list[Placed]
+    surveys: list[int]
+
+    @classmethod
+    def of(cls, submissions: Sequence[Submission], day: str) -> "NewRows | None":
+        """Return what is written of these submissions; None if there is anything but single reports among them."""
+        rows = [new for new in submissions if isinstance(new, SubmittedRow) and new.secret]
+        if not rows or len(rows) != len(submissions):
+            return None
+        keys = [key_with_checksum((new.survey, new.key, new.body, 1, day_hash(new.secret, day), 0)) for new in rows]
+        return cls(sorted(keys), _sorted_segments(rows, {}, day), sorted({new.survey for new in rows}))
+
+    @property
+    def outcomes(self) -> list[SubmissionResult]:
+        """What becomes of each."""
+        return [_ONE_ACCEPTED] * len(self.keys)
 
 
 def _again(new: Submission, known: KnownKey) -> SubmissionResult:

@@ -167,8 +167,9 @@ class SubmittedRow(Submission):
     row: int
 
     def __init__(self, survey: int, key: bytes, body: bytes, secret: bytes, place: tuple[Reports, int]) -> None:
-        reports, row = place
-        vars(self).update(survey=survey, key=key, body=body, secret=secret, reports=reports, row=row)
+        fields = vars(self)  # the class is frozen
+        fields["survey"], fields["key"], fields["body"], fields["secret"] = survey, key, body, secret
+        fields["reports"], fields["row"] = place
 
     @property
     def content(self) -> Reports:
@@ -210,7 +211,7 @@ def day_hash(secret: bytes, day: str) -> bytes:
 
 def request_hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
     """Return the stored hashes of a key and of a body; the latter reveals nothing without the key."""
-    mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
+    mixed = hashlib.sha256(b"body\0%s\0%s\0" % (kind, key))
     mixed.update(body)
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
 
@@ -244,7 +245,7 @@ class SubmissionResult:
 class Fold:
     """One step of folding: rows that go, rows that come in their place, and what the tally of the day gains or loses.
 
-    ``left`` are rows that stay to be folded.
+    ``left`` are rows that stay to be folded. ``is_whole`` says that nothing else was there to be added.
     """
 
     survey: int
@@ -254,6 +255,7 @@ class Fold:
     gained: Tally
     lost: Tally | None = None
     left: tuple[Segment, ...] = ()
+    is_whole: bool = False
 
 
 Days = tuple[str, str]  # the first and the last, both included

@@ -85,7 +85,7 @@ def packed(batches: Sequence[Reports], kind: int = REPORTS) -> list[Segment]:
     together = [batch for batch in batches if len(batch)]
     if not together:
         return []
-    whole = in_order(Reports.concatenate(together))
+    whole = in_order(together[0] if len(together) == 1 else Reports.concatenate(together))
     step = max(8, MAX_BYTES * 8 // whole.oracle.report_format.bits // 8 * 8)
     parts = (whole[start : start + step] for start in range(0, len(whole), step))
     sign, form = 1 if kind == REPORTS else -1, whole.oracle.report_format

@@ -35,6 +35,8 @@ class Commits:
         """Return what became of each; ``HELD`` for those that another collector is in the way of."""
         now = time.monotonic()
         self._held = {place: until for place, until in self._held.items() if until > now}
+        if not self._held:
+            return self._others(submissions, day)
         order = sorted(range(len(submissions)), key=lambda index: _place(submissions[index]) in self._held)
         ordered = [submissions[index] for index in order]
         first = sum(_place(new) not in self._held for new in submissions)

@@ -146,6 +146,11 @@ def check_current(connection: Connection) -> None:
     Whoever calls this holds a shared lock on ``MIGRATING``, so that the answer holds until the transaction ends.
     """
     (done,) = connection.execute("SELECT max(step) FROM migrations").fetchone() or (0,)
+    check_schema(done)
+
+
+def check_schema(done: int) -> None:
+    """Refuse to write where another number of steps was done."""
     if done != KNOWN:
         raise StoreError(
             f"the database has schema {done} now, this collector writes {KNOWN}: replace it by a newer one"
@@ -188,6 +193,13 @@ def lock(connection: Connection, *numbers: int, shared: bool = False) -> None:
     function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
     statement = f"SELECT {function}({LOCKS}, number) FROM unnest(%s::integer[]) AS number"  # noqa: S608
     connection.execute(statement, (sorted(set(numbers)),))
+
+
+def begin_shared(connection: Connection, *numbers: int) -> None:
+    """Begin a transaction and wait for its shared locks, as ``lock`` does, in one round trip."""
+    listed = ", ".join(map(str, sorted(set(numbers))))
+    locked = f"SELECT pg_advisory_xact_lock_shared({LOCKS}, number) FROM unnest(ARRAY[{listed}]) AS number"  # noqa: S608
+    connection.execute(f"BEGIN; {locked}", prepare=False)
 
 
 def free_surveys(connection: Connection, numbers: Collection[int]) -> set[int]:

@@ -1,14 +1,23 @@
 """Statements of a PostgreSQL store inside a transaction: decide, write, fold, fill."""
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-from fldp.collector.storage.admission import Admission, Place, stored_sum
+from fldp.collector.storage.admission import Admission, NewRows, Place, stored_sum
 from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
-from fldp.collector.storage.postgres.schema import FOLDING, MIGRATING, Connection, check_current, free_surveys, lock
+from fldp.collector.storage.postgres.schema import (
+    FOLDING,
+    MIGRATING,
+    Connection,
+    begin_shared,
+    check_current,
+    check_schema,
+    free_surveys,
+    lock,
+)
 from fldp.collector.storage.postgres.snapshot import PostgresSnapshot
 from fldp.collector.storage.protocol import (
     REPORTS,
@@ -27,6 +36,10 @@ class Overtaken(Exception):  # noqa: N818 - not a mistake
     """Another collector committed one of our keys first."""
 
 
+class NotAllNew(Exception):  # noqa: N818 - not a mistake
+    """A key is stored already, or a survey takes no reports."""
+
+
 class LockedError(Exception):
     """Another collector holds a lock for longer than we wait."""
 
@@ -38,6 +51,50 @@ def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tupl
     """Return all rows of a query."""
     with connection.cursor(binary=True) as cursor:
         return cursor.execute(query, values).fetchall()
+
+
+# All keys come as one value, of which each row takes its three hashes: an array of them would take longer to send.
+_NEW_KEYS = f"""
+WITH new_keys AS (
+    INSERT INTO keys ({COLUMNS["keys"]})
+    SELECT survey, substr(hashes, first, 32), substr(hashes, first + 32, 32), 1,
+        substr(hashes, first + 64, 32), 0, checksum
+    FROM (SELECT survey, checksum, 96 * place::integer - 95 AS first, %b::bytea AS hashes
+        FROM unnest(%s::integer[], %s::bigint[]) WITH ORDINALITY AS new (survey, checksum, place)) AS cut
+    ON CONFLICT DO NOTHING RETURNING 1
+)
+SELECT (SELECT max(step) FROM migrations), (SELECT count(*) FROM new_keys),
+    (SELECT count(*) FROM surveys WHERE number = ANY(%s) AND closed IS NULL)
+"""  # noqa: S608
+
+
+def commit_new(connection: Connection, new: NewRows) -> None:
+    """Write single reports whose keys are all new, in four round trips; else raise NotAllNew, and nothing is done."""
+    try:
+        begin_shared(connection, MIGRATING, *new.surveys)
+        _insert_new_keys(connection, new)
+        _insert(connection, new.segments, folded=False)
+        connection.commit()
+    except BaseException as error:
+        if not connection.closed:
+            connection.rollback()
+        if isinstance(error, LockNotAvailable | DeadlockDetected):
+            raise LockedError from None
+        raise
+
+
+def _insert_new_keys(connection: Connection, new: NewRows) -> None:
+    hashes = b"".join([part for row in new.keys for part in (row[1], row[2], row[4])])
+    surveys, checksums = (_array(row[place] for row in new.keys) for place in (0, -1))
+    ((schema, added, opened),) = rows(connection, _NEW_KEYS, [hashes, surveys, checksums, new.surveys])
+    check_schema(schema)
+    if added != len(new.keys) or opened != len(new.surveys):
+        raise NotAllNew
+
+
+def _array(numbers: Iterable[int]) -> str:
+    """Return numbers as PostgreSQL writes an array of them."""
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def commit(

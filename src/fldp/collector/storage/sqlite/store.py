@@ -4,10 +4,11 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 
+from fldp.collector.storage.admission import NewRows
 from fldp.collector.storage.checksums import row_checksum, verified, with_checksum
 from fldp.collector.storage.protocol import (
     TAKEN_REPORTS,
@@ -296,6 +297,10 @@ class SqliteStore:
     # ----------------------------------------------------------------------------------------------- reports
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
+        if new := NewRows.of(submissions, day):
+            with suppress(writes.NotAllNew), self._writing() as connection:
+                writes.commit_new(connection, new)
+                return new.outcomes
         with self._writing() as connection:
             return writes.commit(connection, submissions, day)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from fldp.collector.storage.admission import Admission, Place, stored_sum
+from fldp.collector.storage.admission import Admission, NewRows, Place, stored_sum
 from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
 from fldp.collector.storage.migrations import steps
 from fldp.collector.storage.protocol import (
@@ -31,6 +31,10 @@ IS_CLOSED = "typeof(closed) <> 'null'"
 
 class OutdatedStep(Exception):  # noqa: N818 - not a mistake
     """The survey or a row of a fold step is gone."""
+
+
+class NotAllNew(Exception):  # noqa: N818 - not a mistake
+    """A key is stored already, or a survey takes no reports."""
 
 
 def read_state(connection: sqlite3.Connection) -> Commit:
@@ -87,12 +91,22 @@ def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
     return None if row is None else bool(row[0])
 
 
+def commit_new(connection: sqlite3.Connection, new: NewRows) -> None:
+    """Write single reports whose keys are all new; else raise NotAllNew, which undoes everything."""
+    if any(_closed(connection, survey) is not False for survey in new.surveys):
+        raise NotAllNew
+    try:
+        _insert_keys(connection, new.keys)
+    except sqlite3.IntegrityError:
+        raise NotAllNew from None
+    _insert(connection, new.segments, folded=False)
+
+
 def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
     """Decide on submissions, and write what is accepted."""
     admission = _admission(connection, submissions, day)
     outcomes = [admission.admit(submission) for submission in submissions]
-    for part in _parts([key_with_checksum(row) for row in admission.keys]):
-        connection.execute(_new_keys(len(part)), [*chain(*part)])
+    _insert_keys(connection, [key_with_checksum(row) for row in admission.keys])
     if marks := [(key_with_checksum(row)[-1], *row[:2]) for row in admission.marks]:
         connection.executemany("UPDATE keys SET withdrawn = 1, checksum = ? WHERE survey = ? AND key = ?", marks)
     connection.executemany(
@@ -124,27 +138,30 @@ def _admission(connection: sqlite3.Connection, submissions: Sequence[Submission]
     )
 
 
-# Each statement lets other threads run, and may then wait for its turn: so there are few, each about many rows. They
-# are of a few sizes, each prepared once.
-_SIZES = (256, 64, 16, 4, 1)
+# Each statement lets other threads run, and may then wait for its turn: so there are few, each about many rows. One is
+# prepared for each number of rows, once.
+_MAX_ROWS = 64
 
 
 def _parts(rows: Sequence[R]) -> Iterator[Sequence[R]]:
-    """Cut rows into parts of these sizes.
+    """Cut rows into parts, as few as there can be.
 
     >>> [len(part) for part in _parts(range(87))]
-    [64, 16, 4, 1, 1, 1]
+    [64, 23]
     """
-    start = 0
-    while start < len(rows):
-        size = next(size for size in _SIZES if size <= len(rows) - start)
-        yield rows[start : start + size]
-        start += size
+    return (rows[start : start + _MAX_ROWS] for start in range(0, len(rows), _MAX_ROWS))
 
 
+def _insert_keys(connection: sqlite3.Connection, keys: Sequence[tuple[Any, ...]]) -> None:
+    for part in _parts(keys):
+        connection.execute(_new_keys(len(part)), [*chain.from_iterable(part)])
+
+
+# What fails here undoes its transaction. So no statement has to keep what it changes until it has ended well (OR FAIL):
+# SQLite would write every page that a key is on into a temporary file before.
 @functools.cache
 def _new_keys(count: int) -> str:
-    return f"INSERT INTO keys ({COLUMNS['keys']}) VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * count)  # noqa: S608
+    return f"INSERT OR FAIL INTO keys ({COLUMNS['keys']}) VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * count)  # noqa: S608
 
 
 @functools.cache
@@ -160,7 +177,7 @@ def _known(connection: sqlite3.Connection, submissions: Sequence[Submission]) ->
     """Return what was acknowledged before, by survey and key."""
     known: dict[Place, KnownKey] = {}
     for part in _parts([(new.survey, new.key) for new in submissions]):
-        for survey, key, *stored in connection.execute(_known_keys(len(part)), [*chain(*part)]):
+        for survey, key, *stored in connection.execute(_known_keys(len(part)), [*chain.from_iterable(part)]):
             known[survey, key] = KnownKey(*stored)
     return known
 
@@ -168,7 +185,7 @@ def _known(connection: sqlite3.Connection, submissions: Sequence[Submission]) ->
 def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segment]], *, folded: bool) -> None:
     rows = [with_checksum((survey, day, part.kind, part.n, int(folded), part.data)) for survey, day, part in parts]
     connection.executemany(
-        "INSERT INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
+        "INSERT OR FAIL INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
     )
 
 

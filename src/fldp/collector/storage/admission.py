@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from fldp.collector.storage.checksums import key_with_checksum
 from fldp.collector.storage.protocol import (
@@ -10,6 +9,7 @@ from fldp.collector.storage.protocol import (
     TAKEN_TALLY,
     Admitted,
     KnownKey,
+    Row,
     Segment,
     Submission,
     SubmissionResult,
@@ -207,6 +207,10 @@ def _joined(rows: Sequence[SubmittedRow]) -> Reports:
     return Reports.trusted(reports.oracle, reports.data[[new.row for new in rows]])
 
 
+class NotAllNew(Exception):  # noqa: N818 - not a mistake
+    """A key is stored already, or a survey takes no reports."""
+
+
 @dataclass(frozen=True)
 class NewRows:
     """What is written of single reports whose keys are all new: nearly every commit has nothing else.
@@ -215,7 +219,7 @@ class NewRows:
     is closed or gone, the store undoes everything, and an ``Admission`` decides.
     """
 
-    keys: list[tuple[Any, ...]]  # with their checksums, sorted, so no order of arrival is left
+    keys: list[Row]  # with their checksums, sorted, so no order of arrival is left
     segments: list[Placed]
     surveys: list[int]
 

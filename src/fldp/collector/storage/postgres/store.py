@@ -9,7 +9,7 @@ from typing import Any, cast
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from fldp.collector.config.database_url import Database
-from fldp.collector.storage.admission import NewRows
+from fldp.collector.storage.admission import NewRows, NotAllNew
 from fldp.collector.storage.checksums import row_checksum, verified, with_checksum
 from fldp.collector.storage.postgres import schema
 from fldp.collector.storage.postgres.commits import PATIENT, Commits
@@ -17,7 +17,6 @@ from fldp.collector.storage.postgres.pulse import MAX_SILENCE, Pulse
 from fldp.collector.storage.postgres.schema import FOLDING, LOCKS, MIGRATING, ROUND, Connection, lock
 from fldp.collector.storage.postgres.snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
 from fldp.collector.storage.postgres.writes import (
-    NotAllNew,
     Overtaken,
     commit,
     commit_new,

@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-from fldp.collector.storage.admission import Admission, NewRows, Place, stored_sum
+from fldp.collector.storage.admission import Admission, NewRows, NotAllNew, Place, stored_sum
 from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
 from fldp.collector.storage.postgres.schema import (
     FOLDING,
@@ -34,10 +34,6 @@ from fldp.collector.storage.tables import COLUMNS
 
 class Overtaken(Exception):  # noqa: N818 - not a mistake
     """Another collector committed one of our keys first."""
-
-
-class NotAllNew(Exception):  # noqa: N818 - not a mistake
-    """A key is stored already, or a survey takes no reports."""
 
 
 class LockedError(Exception):

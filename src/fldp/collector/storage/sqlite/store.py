@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from fldp.collector.storage.admission import NewRows
+from fldp.collector.storage.admission import NewRows, NotAllNew
 from fldp.collector.storage.checksums import row_checksum, verified, with_checksum
 from fldp.collector.storage.protocol import (
     TAKEN_REPORTS,
@@ -298,7 +298,7 @@ class SqliteStore:
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
         if new := NewRows.of(submissions, day):
-            with suppress(writes.NotAllNew), self._writing() as connection:
+            with suppress(NotAllNew), self._writing() as connection:
                 writes.commit_new(connection, new)
                 return new.outcomes
         with self._writing() as connection:

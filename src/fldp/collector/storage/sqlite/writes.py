@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from fldp.collector.storage.admission import Admission, NewRows, Place, stored_sum
+from fldp.collector.storage.admission import Admission, NewRows, NotAllNew, Place, stored_sum
 from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
 from fldp.collector.storage.migrations import steps
 from fldp.collector.storage.protocol import (
@@ -31,10 +31,6 @@ IS_CLOSED = "typeof(closed) <> 'null'"
 
 class OutdatedStep(Exception):  # noqa: N818 - not a mistake
     """The survey or a row of a fold step is gone."""
-
-
-class NotAllNew(Exception):  # noqa: N818 - not a mistake
-    """A key is stored already, or a survey takes no reports."""
 
 
 def read_state(connection: sqlite3.Connection) -> Commit:

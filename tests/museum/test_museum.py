@@ -218,7 +218,7 @@ MUSEUM = {
     ),
     "L-GRR, noise redrawn": Exhibit(
         "multi-freq-ldpy 0.2.5",
-        "the permanent noise is drawn anew for each of 16 reports of a person",
+        "each of 16 reports of a person has newly drawn permanent noise",
         redrawn(),
         lambda g: asked_again(g, redraw=True),
         lambda g: asked_again(g, redraw=False),

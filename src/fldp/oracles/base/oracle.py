@@ -27,6 +27,7 @@ from fldp.support.display import Displayed
 from fldp.support.validation import Constraint, one_of
 
 _ONE_BY_ONE = 1 << 17  # words of reports that are drawn one by one before Numba is loaded
+_AT_ONCE = 1 << 16  # values that are copied at once, where reports are sampled
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
 Outcome = Any  # the rest of it, a key of the law
 Law = dict[Outcome, Fraction]
@@ -261,7 +262,9 @@ class Oracle(ABC):
             return self._answered(*map(self._response.draw, self._unchanged(checked).tolist()))
         data = self.report_format.empty(len(checked))
         if sampler:
-            sampler(self._unchanged(checked), Stream(), data)
+            stream = Stream()
+            for part in (slice(start, start + _AT_ONCE) for start in range(0, len(checked), _AT_ONCE)):
+                sampler(self._unchanged(checked[part]), stream, data[part])
             return Reports.trusted(self, data)
         for part, words in Stream.of(rng).chunks(len(checked), self.words):
             self.perturb(self._unchanged(checked[part]), words, data[part])

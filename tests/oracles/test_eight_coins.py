@@ -153,10 +153,10 @@ def test_classes_of_others_are_drawn_by_their_own_perturb():
 class Counting(fldp.Stream):
     """A stream that counts the words that it gave."""
 
-    given = 0
+    count = 0
 
     def fill(self, out):
-        self.given += out.size
+        self.count += out.size
         super().fill(out)
 
 
@@ -165,4 +165,4 @@ def test_a_batch_takes_two_bits_a_value(make):
     """32 words for 1,024 values, one for the true bit, and one for every second draw, of which there are few."""
     mechanism, stream = make(1.0, 1024)._mechanism, Counting(1)
     mechanism.sample(np.zeros(1000, np.int64), stream, mechanism.report_format.empty(1000))
-    assert 33_000 <= stream.given <= 34_000
+    assert 33_000 <= stream.count <= 34_000

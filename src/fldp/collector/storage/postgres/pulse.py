@@ -27,7 +27,6 @@ class Watched(psycopg.Connection[tuple[Any, ...]]):
 
     pulse: "Pulse | None" = None
     max_seconds = math.inf  # of one exchange, with a server that answers others
-    used = -math.inf  # when its last user gave it back
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Wait for the server, as psycopg does: ten times a second it looks whether to go on."""
@@ -41,7 +40,7 @@ class Watched(psycopg.Connection[tuple[Any, ...]]):
                 ready = yield wanted
                 if ready & psycopg.waiting.Ready.R:
                     pulse.hear()
-                elif not ready and (reason := self._overdue(began, pulse)) and not self.is_readable():
+                elif not ready and (reason := self._overdue(began, pulse)) and not self._is_readable():
                     self.pgconn.finish()
                     raise psycopg.OperationalError(reason)
                 wanted = gen.send(ready)
@@ -52,8 +51,8 @@ class Watched(psycopg.Connection[tuple[Any, ...]]):
     def _overdue(self, began: float, pulse: "Pulse") -> str | None:
         return pulse.overdue(began, self.max_seconds)
 
-    def is_readable(self) -> bool:
-        """Whether something has come meanwhile: an answer, if it was this process that was held up, or the end."""
+    def _is_readable(self) -> bool:
+        """Whether an answer has come meanwhile: it may be this process that was held up."""
         poll = select.poll()
         poll.register(self.pgconn.socket, select.POLLIN)
         return bool(poll.poll(0))

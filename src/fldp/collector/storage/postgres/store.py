@@ -49,7 +49,6 @@ from fldp.support.progress import Progress
 _PURGED = 500  # rows deleted in one transaction
 _TRIES = 10  # at a commit that another one gets in the way of
 _TURN = 0.25  # seconds to wait for a connection between two looks at the server
-_JUST = 0.25  # seconds after its last use in which a connection need not be tried before it is used again
 _TIDY = 30.0  # seconds between two rounds of clearing away
 _TOKEN = COLUMNS["tokens"]
 
@@ -87,13 +86,7 @@ class PostgresStore:
     # ------------------------------------------------------------------------------------------- connections
 
     def _check(self, connection: Connection) -> None:
-        """See that a connection is good before it is used; if it is not, what broke it broke the others too.
-
-        One that has just been used, and that nothing was said on since, is: under load, asking would be a quarter of
-        all round trips.
-        """
-        if time.monotonic() - connection.used < _JUST and not connection.is_readable():
-            return
+        """See that a connection is good before it is used; if it is not, what broke it broke the others too."""
         connection.max_seconds = MAX_SILENCE
         try:
             ConnectionPool.check_connection(connection)
@@ -112,7 +105,6 @@ class PostgresStore:
             try:
                 yield connection
             finally:
-                connection.used = time.monotonic()
                 self._pool.putconn(connection)  # it is rolled back, or replaced if it is broken
 
     def _borrow(self) -> Connection:

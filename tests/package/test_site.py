@@ -17,6 +17,7 @@ from fldp.collector.config.settings import described
 from fldp.interface.operations import OPERATIONS
 from support import website
 from support.browser import Visitor, accessible, chromium
+from support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data"}
@@ -127,8 +128,16 @@ def is_accessible_and_finds(site):
                 accessible(page)
         with Visitor(browser, url) as visitor:
             page = visitor.open(f"{url}/index.html")
-            page.get_by_role("textbox", name="Search").fill("withdrawal")
-            page.locator(".md-search-result__link").first.wait_for()
+            until(lambda: finds(page, "withdrawal"))
+
+
+def finds(page, word):
+    """Type a word anew: what was typed before the page's script listened is lost."""
+    field, first = page.get_by_role("textbox", name="Search"), page.locator(".md-search-result__link").first
+    field.fill("")
+    field.fill(word)
+    page.wait_for_timeout(2000)
+    return first.is_visible()
 
 
 def test_there_are_four_kinds_of_pages_and_a_beginning():

@@ -12,7 +12,7 @@ from fldp import Reports, Survey, Tally
 from fldp.collector.service import tokens
 from fldp.collector.service.folding import Folder, fold_day, fold_step
 from fldp.collector.storage.fsck import fsck
-from fldp.collector.storage.protocol import Admitted, StoreError, Submission
+from fldp.collector.storage.protocol import Admitted, StoreError, Submission, SubmittedRow
 from fldp.collector.storage.segments import MAX_BYTES, in_order, mixed, packed, reports_of
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite.store import SqliteStore
@@ -37,6 +37,24 @@ def sqlite_store(tmp_path):
     store = SqliteStore(tmp_path / "fldp.db")
     yield store
     store.close()
+
+
+def test_single_reports_that_come_together_count_once_each(store):
+    """They are written as if all their keys were new; one that is known, or comes twice, or a closed survey decides."""
+    survey, number = publish(store)
+    drawn = survey.oracle.privatize([0, 1, 2, 3])
+
+    def commit(*names):
+        singles = [SubmittedRow(number, *[bytes([k]) * 32] * 3, (drawn, row)) for row, k in enumerate(names)]
+        return [outcome.verdict for outcome in store.commit(singles, DAY)]
+
+    assert commit(1, 2) == [Admitted.ACCEPTED] * 2
+    assert commit(3, 1, 4) == [Admitted.ACCEPTED, Admitted.REPEATED, Admitted.ACCEPTED]
+    assert commit(5, 5) == [Admitted.ACCEPTED, Admitted.REPEATED]
+    assert whole(store, survey, number).n == 5
+    store.close_surveys([number], "2026-11-01T00:00:00Z")
+    assert commit(6) == [Admitted.CLOSED]
+    assert whole(store, survey, number).n == 5
 
 
 @pytest.mark.parametrize("name", list(cases.CASES)[::7])

@@ -7,9 +7,9 @@ from typing import Any
 from fldp.client import messages, retry
 from fldp.data import fingerprints
 from fldp.numerics import projective_space
-from fldp.oblivious import bhttp, ohttp, passage
+from fldp.oblivious import bhttp, ohttp, relayed_requests
 from fldp.oracles import grouped
-from fldp.oracles.base import frequency_oracle, treatment
+from fldp.oracles.base import frequency_oracle, record_oracle, treatment
 from fldp.oracles.flexible import fwr, fwr_items
 from fldp.oracles.plain import hadamard_response, wave
 from fldp.oracles.strings import count_mean_sketch
@@ -19,7 +19,7 @@ from fldp.randomness import budget_coins
 from fldp.responder import kept_responses, symbol_responses
 from fldp.search import rounds
 from fldp.support import identifiers
-from fldp.survey import rules
+from fldp.survey import pass_rules, questions_table, rules
 from fldp.wire import batch
 
 FILE = Path(__file__).parents[1] / "js" / "src" / "support" / "constants.ts"
@@ -74,6 +74,15 @@ def constants() -> dict[str, tuple[str, Any]]:
         "MAX_STRING_BYTES": ("The most bytes of a string that may be an answer.", fingerprints.MAX_BYTES),
         "SURVEY_FORMAT": ("The format of a survey that its version is a hash of.", rules.FORMAT),
         "SURVEY_NAME": ("The names of surveys.", identifiers.SURVEY_NAME),
+        "LANGUAGE": ("The tags of languages.", identifiers.LANGUAGE),
+        "MAX_TEXT": ("The most characters of a survey's texts.", rules.MAX_TEXT),
+        "MAX_LABEL": ("The most characters of a label.", rules.MAX_LABEL),
+        "MAX_LABELS": ("The most labels of a survey.", rules.MAX_LABELS),
+        "MAX_QUESTIONS": ("The most questions of a survey.", record_oracle.MAX_QUESTIONS),
+        "MAX_ANSWERS": ("The most answers of one question of several.", questions_table.MAX_ANSWERS),
+        "MAX_MINIMUM": ("The largest number of reports below which nothing is shown.", rules.MAX_MINIMUM),
+        "RELEASES": ("How many more reports it may take before those who read see them.", [*rules.RELEASES]),
+        "ISSUER_KEY_LENGTH": ("The number of characters of an issuer's key.", pass_rules.KEY_LENGTH),
         "LIMITS": ("A person's limits, where none are given.", _limits(limits.Limits())),
         "MONTH": (
             "The limit of each month on one origin, where a program wants limits that renew.",
@@ -92,7 +101,7 @@ def constants() -> dict[str, tuple[str, Any]]:
         "MAX_REPLY_BYTES": ("The most bytes of a reply through a relay.", ohttp.MAX_REPLY_BYTES),
         "RELAYED_HEADERS": (
             "The headers of requests that go through a relay.",
-            [name.lower() for name in passage.HEADERS],
+            [name.lower() for name in relayed_requests.HEADERS],
         ),
     }
 
@@ -114,10 +123,8 @@ def _inline(value: object) -> str:
             return f"{{ {', '.join(f'{name}: {_inline(part)}' for name, part in value.items())} }}"
         case float() if value.is_integer():
             return str(int(value))
-        case int() if value >= 1 << 17 and value & (value - 1) == 0:
-            return f"1 << {value.bit_length() - 1}"  # shorter, also in a bundle
-        case int() if value >= 1 << 17 and value & (value + 1) == 0:
-            return f"2 ** {value.bit_length()} - 1"
+        case int() if value >= 1 << 17:
+            return f"{value:_}"  # a number, and no sum: a bundler drops one that a file does not use
     return json.dumps(value)
 
 

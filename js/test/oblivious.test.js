@@ -138,6 +138,18 @@ test("nothing goes directly when the relay is away or refuses", async (t) => {
   }
 });
 
+test("a relay that sends elsewhere is named and not followed", async (t) => {
+  for (const answer of [() => new Response("", { status: 308 }), () => Response.error()]) {
+    const asked = network(t, (count) => (count === 1 ? keys() : answer())); // browsers show status 0
+    const named = { name: "CollectorError", message: /^relay https:\/\/relay.example\/at: answers with a redirect/ };
+    await assert.rejects(load(COLLECTOR, "browser", every, { relay: through(RELAY) }), named);
+    assert.deepEqual(
+      asked.map(({ url }) => url),
+      [`${RELAY}/keys`, `${RELAY}/`],
+    );
+  }
+});
+
 test("nothing goes directly without X25519, or with keys that are none", async (t) => {
   const asked = network(t, keys);
   t.mock.method(crypto.subtle, "generateKey", () => Promise.reject(new DOMException("no", "NotSupportedError")));

@@ -266,7 +266,11 @@ test("a redirect is not followed", async (t) => {
   const { server, survey } = await started(t);
   const { server: other } = await started(t);
   server.plan.push({ status: 307, headers: { location: `${other.url}/elsewhere` } });
-  await assert.rejects(participant(survey, { store: memoryStore() }).answer("firefox"), CollectorError);
+  const named = {
+    name: "CollectorError",
+    message: `${server.url}: answers with a redirect, which is not followed; use its new address`,
+  };
+  await assert.rejects(participant(survey, { store: memoryStore() }).answer("firefox"), named);
   assert.equal(other.seen.length, 0);
 });
 

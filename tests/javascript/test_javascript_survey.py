@@ -1,6 +1,7 @@
 """Surveys, addresses and cards in JavaScript beside those in Python."""
 
 import random
+import re
 
 import pytest
 
@@ -76,6 +77,8 @@ GOOD = [
     survey(collect={"submit": "ticket", "minimum": 1, "retention": "tally"}),
     survey(collect={"origins": ["https://a.example", "http://localhost:3000"]}),
     survey(collect={"opens": "2026-11-01T00:00:00Z", "closes": "2027-01-31T12:30:59Z"}),
+    survey(collect={"origins": ["http://[::1]:8080", "https://xn--mnchen-3ya.example"], "minimum": 10**9}),
+    survey(collect={"release": 10**12, "oblivious": False, "derive": False}, language="pt-BR"),
     {"format": "fldp-survey-1", **survey()},
 ]
 
@@ -167,8 +170,54 @@ BAD = [
     survey(collect={"opens": "tomorrow"}),
     survey(collect={"closes": 5}),
     survey(collect={"surprise": 1}),
+    survey(tables={}),
+    survey(questions=0),
+    survey(oracle={**FHR, "domain_size": 5}),
     {"format": "fldp-survey-2", **survey()},
 ]
+
+
+MISTAKES = {  # values that break the rule of one field, which the messages of both languages name
+    "language": ["EN", "english", "en_US", "en-", "", 1, None],
+    "topic": ["a b", "A"],
+    "title": [" blank", 1],
+    "collect.submit": ["anyone", False, None, "once"],
+    "collect.origins": [
+        None,
+        "https://a.example",
+        {},
+        ["x"],
+        [1],
+        ["*"],
+        ["null"],
+        ["https://A.example"],
+        ["https://a.example/"],
+        ["https://a.example/path"],
+        ["https://a.example:443"],
+        ["https://a.example."],
+        ["https://m\u00fcnchen.example"],
+        ["https://a+b.example"],
+        ["ftp://a.example"],
+        ["http://a:0"],
+        ["http://127.1"],
+        ["http://[0:0::1]"],
+    ],
+    "collect.opens": ["tomorrow", "2026-02-30T00:00:00Z", "1969-12-31T23:59:59Z", "2026-11-01T25:00:00Z", False, 5],
+    "collect.closes": ["2026-11-01", "0999-01-01T00:00:00Z", "once"],
+    "collect.retention": ["all", None, False, ["raw"]],
+    "collect.minimum": [0, -1, 0.5, 10**9 + 1, "100", True, None],
+    "collect.release": [999, 10**12 + 1, 1500.5, "1000", None],
+    "collect.repeat": ["hourly", False, 1],
+    "collect.derive": ["once", 1, True],
+    "collect.oblivious": ["once", 1, None],
+    "collect.issuer_key": ["x", False],
+    "collect.issuer": ["https://issuer.example", False],
+}
+
+
+def mistaken(field, value):
+    table, _, key = field.rpartition(".")
+    return {**survey(), **({"collect": {key: value}} if table else {field: value})}
 
 
 def test_good_surveys_have_the_version_that_python_computes():
@@ -183,6 +232,18 @@ def test_bad_surveys_are_refused_by_both():
         assert answer.get("error") == "ParameterError", (fields, answer)
         assert "\n" not in answer["message"]
         assert len(answer["message"]) < 300
+
+
+def test_both_name_the_field_and_its_rule():
+    cases = [(field, mistaken(field, value)) for field, values in MISTAKES.items() for value in values]
+    cases += [("collect.issuer_key", survey(collect={"submit": "pass"}))]
+    cases += [("collect.closes", survey(collect={"opens": "2026-11-01T00:00:00Z", "closes": "2026-11-01T00:00:00Z"}))]
+    for (field, fields), answer in zip(
+        cases, ask([{"do": "version", "survey": case} for _, case in cases]), strict=True
+    ):
+        with pytest.raises(FldpError, match=rf"survey: (.*; )?{re.escape(field)} (must be .{{4}}|is missing)"):
+            Survey.from_dict(fields)
+        assert answer.get("message", "").startswith(f"survey: {field} must be "), (fields, answer)
 
 
 def test_canonical_json_is_that_of_python():

@@ -16,7 +16,7 @@ export interface Options extends Partial<Keeping> {
   /** The way that the answer takes; with one, it takes no other. */
   readonly relay?: Relay;
   /**
-   * The answer waits for a time that is drawn once, at random, up to so many seconds, and is queued until then: `flush`
+   * The answer waits for a time that is drawn once, at random, up to this many seconds, and is queued until then: `flush`
    * sends it. Who sends when tells less.
    */
   readonly delay?: number;

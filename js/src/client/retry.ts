@@ -71,13 +71,18 @@ async function attempt<Reply>(
     };
     const response = await (relay ? relay.ask(route, request) : fetch(origin + path + route, request));
     const { status, ok, headers } = response;
+    if (!ok && status < 400) {
+      // Elsewhere; a browser hides the status of such an answer.
+      const who = relay ? `relay ${relay.address}` : origin + path;
+      throw new CollectorError(`${who}: answers with a redirect, which is not followed; use its new address`, status);
+    }
     const reply = ok ? await read(response) : undefined;
     if (reply !== undefined) return { reply };
     const problem = ok ? {} : await readJson(response);
     const { detail, title = ok ? "the answer is not JSON" : "no reason given" } = Object(problem);
     return { why: shown(detail ?? title, 500), status, wait: retryAfter(headers.get("retry-after")) };
   } catch (error) {
-    if (error instanceof FldpError) throw error; // of a relay's
+    if (error instanceof FldpError) throw error; // of a relay's, or a redirect
     return { why: "cannot be reached", status: null, wait: 0 };
   }
 }

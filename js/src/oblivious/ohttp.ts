@@ -19,6 +19,8 @@ export interface Exchange {
   read(reply: Bytes): Promise<Bytes>;
 }
 
+const malformed = (): WireError => new WireError("relay: its keys are malformed");
+
 /** Whether bytes begin, at a place, with others. */
 const isAt = (data: Bytes, place: number, part: readonly number[]): boolean =>
   part.every((byte, index) => data[place + index] === byte);
@@ -28,7 +30,7 @@ function configOf(data: Bytes): KeyConfig | undefined {
   const start = 3 + PUBLIC_BYTES;
   const size = data[start] * 256 + data[start + 1];
   if (!isAt(data, 1, KEM)) return undefined;
-  if (!size || size % 4 || data.length !== start + 2 + size) throw new WireError("relay: its keys are malformed");
+  if (!size || size % 4 || data.length !== start + 2 + size) throw malformed();
   for (let place = start + 2; place < data.length; place += 4) {
     if (isAt(data, place, SYMMETRIC)) return { number: data[0], key: data.slice(3, start) };
   }
@@ -40,7 +42,7 @@ export function keyOf(keys: Bytes): KeyConfig {
   const configs: (KeyConfig | undefined)[] = [];
   for (let rest = keys; rest.length; ) {
     const end = 2 + rest[0] * 256 + rest[1];
-    if (!(end > 4 && end <= rest.length)) throw new WireError("relay: its keys are malformed");
+    if (!(end > 4 && end <= rest.length)) throw malformed();
     configs.push(configOf(rest.slice(2, end)));
     rest = rest.slice(end);
   }

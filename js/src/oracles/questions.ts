@@ -2,12 +2,11 @@
 
 import type { Value } from "../data/reports.js";
 import { uniform } from "../randomness/random.js";
-import { SURVEY_NAME } from "../support/constants.js";
+import { MAX_ANSWERS, MAX_QUESTIONS, MAX_TEXT, SURVEY_NAME } from "../support/constants.js";
 import { DomainError, fail } from "../support/errors.js";
 import type { Answers, AskedQuestion, Checks, Fields } from "./base/oracle.js";
 
 const KEYS = ["name", "question", "labels", "domain_size", "optional", "number"];
-const MAX_ANSWERS = 65536;
 
 function need(good: unknown, name: string, rule: string, value: unknown): asserts good {
   if (!good) throw fail("survey", name, rule, value);
@@ -16,8 +15,9 @@ function need(good: unknown, name: string, rule: string, value: unknown): assert
 /** Check several questions of a survey, and return them. */
 export function questionsOf(fields: Fields, checks: Checks): AskedQuestion[] {
   const { table } = checks;
-  const { questions, question, tables = {} } = fields;
-  need(Array.isArray(questions) && questions.length && question === undefined, "questions", "a list", questions);
+  const { questions, tables = {} } = fields;
+  const isList = Array.isArray(questions) && questions.length > 0 && questions.length <= MAX_QUESTIONS;
+  need(isList, "questions", `a list of 1 to ${MAX_QUESTIONS} questions`, questions);
   const { ask = "all" } = table(tables, "tables", ["ask"]);
   need(ask === "all" || ask === "drawn", "tables.ask", "all or drawn", ask);
   const asked = (questions as unknown[]).map((each) => checked(table(each, "questions", KEYS), checks));
@@ -29,7 +29,7 @@ function checked(fields: Fields, { isText, sizeOf, number }: Checks): AskedQuest
   const { name, question, labels = null, optional = false } = fields as unknown as AskedQuestion;
   const { optional: _, name: __, question: ___, ...values } = fields;
   need(typeof name === "string" && SURVEY_NAME.test(name), "questions.name", `like ${SURVEY_NAME}`, name);
-  need(isText(question, 2000), "questions.question", "a text of 1 to 2000 characters", question);
+  need(isText(question, MAX_TEXT), "questions.question", `a text of 1 to ${MAX_TEXT} characters`, question);
   need(optional === true || fields.optional === undefined, "questions.optional", "true", fields.optional);
   const listed = sizeOf(values) as number; // which also checks that there is one kind of answers
   const scale = fields.number === undefined ? undefined : number?.(fields);
@@ -55,7 +55,7 @@ function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unkno
 /**
  * Return the answer to each question as a digit, with one at random for an answer that the survey lacks: a refusal would
  * tell the collector the answer. A question that is asked, must be answered and is not, is an error, whatever the answers
- * are. `places` are those of the questions that are asked.
+ * are. `places` are the places of the questions that are asked.
  */
 export function digitsOf(questions: readonly AskedQuestion[], answers: Answers, places: readonly number[]): number[] {
   if (typeof answers !== "object") throw new DomainError("participant: answer each question (not shown)");

@@ -19,7 +19,7 @@ import {
   type Value,
   wordOf,
 } from "./base/oracle.js";
-import { deriving, publicWords } from "./base/ticket_words.js";
+import { DERIVES, drawDerived, publicWords } from "./base/ticket_words.js";
 import { FWR, HRR } from "./flexible/fwr.js";
 import { GRR } from "./plain/grr.js";
 import { PGR } from "./plain/pgr.js";
@@ -184,7 +184,14 @@ export class Sampled extends Oracle {
     const left = this.members.map(({ size, oracle }) => Number((whole / BigInt(size)) * BigInt(oracle.anonymity)));
     this.anonymity = Math.min(...left);
     this.eta = this.settings.eta as number;
-    if (this.eta === 1) this.derive = deriving(this, 1 + this.#publicWords);
+  }
+
+  override get collects(): Fields {
+    return this.eta === 1 ? DERIVES : {};
+  }
+
+  override derive(value: Value, version: string, ticket?: string): Promise<Report> {
+    return drawDerived(this, 1 + this.#publicWords, value, version, ticket);
   }
 
   /** The number of answers to a single question; records of several are too many to be listed. */

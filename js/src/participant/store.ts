@@ -28,6 +28,8 @@ export function memoryStore(): Store {
   };
 }
 
+const UNUSABLE = "store: the browser's database cannot be used; give another store (in Node, fileStore of fldp/node)";
+
 /**
  * Keep answers in the browser's database (IndexedDB). This is the default.
  *
@@ -49,7 +51,7 @@ function transact(
   after?: string,
 ): Promise<{ text: string | null; replaced: boolean }> {
   return new Promise((resolve, reject) => {
-    const refuse = (): void => reject(new FldpError("store: the browser's database cannot be used; give another"));
+    const refuse = (): void => reject(new FldpError(UNUSABLE));
     if (!globalThis.indexedDB) return refuse();
     const opening = indexedDB.open(name, 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(name);

@@ -47,7 +47,7 @@ async function mixed(block: Uint8Array, seed: Uint8Array): Promise<Bytes> {
   return Uint8Array.from(block, (byte, place) => byte ^ whole[place]);
 }
 
-/** EMSA-PSS-ENCODE of RFC 8017 with SHA-384, into one bit less than so many bytes. */
+/** EMSA-PSS-ENCODE of RFC 8017 with SHA-384, into one bit less than this number of bytes. */
 export async function encode(message: Uint8Array, salt: Uint8Array, size = KEY_BYTES): Promise<Bytes> {
   const digest = await sha384(new Uint8Array(8), await sha384(message), salt);
   const block = joined(new Uint8Array(size - salt.length - HASH_BYTES - 2), [1], salt);

@@ -7,16 +7,16 @@ export const BATCH_START = [70, 76, 68, 80, 1, 1];
 export const CHECKSUM_BYTES = 8;
 
 /** The most bytes of a chunk. */
-export const CHUNK_BYTES = 1 << 22;
+export const CHUNK_BYTES = 4_194_304;
 
 /** The most bytes of a batch's header. */
 export const MAX_HEADER = 4096;
 
 /** The most values of a domain, and bits of a report, that a stranger may make a device work on. */
-export const MAX_VALUES = 1 << 20;
+export const MAX_VALUES = 1_048_576;
 
 /** The most values of any list. */
-export const MAX_LISTED = 2 ** 31 - 1;
+export const MAX_LISTED = 2_147_483_647;
 
 /** The largest parameter that is a power of two. */
 export const MAX_POWER = 65536;
@@ -25,7 +25,7 @@ export const MAX_POWER = 65536;
 export const MAX_SYMBOLS = 4294967295n;
 
 /** The most points of a projective space. */
-export const MAX_POINTS = 2 ** 32 - 1;
+export const MAX_POINTS = 4_294_967_295;
 
 /** The most parities under the coin of FWR. */
 export const MAX_HASH_BITS = 8;
@@ -56,13 +56,13 @@ export const BALANCE_STEPS = 1024n;
 export const MAX_NEAR = 512;
 
 /** The largest condition of the channel; beyond it, rounding would show in the estimates. */
-export const MAX_CONDITION = 1000000000;
+export const MAX_CONDITION = 1_000_000_000;
 
 /** The most values of a wave, and cells of a number. */
 export const MAX_WAVE = 4096;
 
 /** The most buckets of a sketch, over all hash functions. */
-export const MAX_CELLS = 1 << 24;
+export const MAX_CELLS = 16_777_216;
 
 /** The most bits that a round of a search adds. */
 export const MAX_STEP = 18;
@@ -75,6 +75,33 @@ export const SURVEY_FORMAT = "fldp-survey-1";
 
 /** The names of surveys. */
 export const SURVEY_NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
+
+/** The tags of languages. */
+export const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
+
+/** The most characters of a survey's texts. */
+export const MAX_TEXT = 2000;
+
+/** The most characters of a label. */
+export const MAX_LABEL = 200;
+
+/** The most labels of a survey. */
+export const MAX_LABELS = 1_000_000;
+
+/** The most questions of a survey. */
+export const MAX_QUESTIONS = 64;
+
+/** The most answers of one question of several. */
+export const MAX_ANSWERS = 65536;
+
+/** The largest number of reports below which nothing is shown. */
+export const MAX_MINIMUM = 1_000_000_000;
+
+/** How many more reports it may take before those who read see them. */
+export const RELEASES = [1000, 1000000000000];
+
+/** The number of characters of an issuer's key. */
+export const ISSUER_KEY_LENGTH = 456;
 
 /** A person's limits, where none are given. */
 export const LIMITS = {
@@ -104,7 +131,7 @@ export const FIRST_DELAY = 500;
 export const MAX_DELAY = 60000;
 
 /** The most bytes of an answer that is kept in memory. */
-export const MAX_JSON = 1 << 25;
+export const MAX_JSON = 33_554_432;
 
 /** What a collector answers that may act on a repetition. */
 export const RETRY_STATUSES = [408, 429, 502, 503, 504];

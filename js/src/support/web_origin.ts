@@ -33,6 +33,15 @@ function read({ protocol, hostname, port, pathname }: URL): Address {
   return { origin: `${protocol}//${host}${port && `:${port}`}`, path: pathname.replace(/\/+$/, "") };
 }
 
+/** Whether a value is an origin in the one form that browsers send: another would never match. */
+export function isOrigin(value: unknown): boolean {
+  try {
+    return /^https?:\/\/[\w.:[\]-]+(?<!:0)$/.test(String(value)) && addressOf(value as string).origin === value;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether nobody can listen on the way: TLS, or this machine. */
 export function isPrivate(origin: string): boolean {
   return /^https:|^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$)/.test(origin);

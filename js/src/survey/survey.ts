@@ -3,20 +3,30 @@
 import type { Value } from "../data/reports.js";
 import type { AskedQuestion, Fields, Oracle, OracleClass } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
-import { MAX_VALUES, SURVEY_FORMAT, SURVEY_NAME } from "../support/constants.js";
+import {
+  ISSUER_KEY_LENGTH,
+  LANGUAGE,
+  MAX_LABEL,
+  MAX_LABELS,
+  MAX_MINIMUM,
+  MAX_TEXT,
+  MAX_VALUES,
+  RELEASES,
+  SURVEY_FORMAT,
+  SURVEY_NAME,
+} from "../support/constants.js";
 import { DomainError, fail, shown, WireError } from "../support/errors.js";
-import { type Address, addressOf } from "../support/web_origin.js";
+import { type Address, addressOf, isOrigin } from "../support/web_origin.js";
 import { build } from "../wire/encode.js";
 import type { Scale } from "./number_scale.js";
 import type { Round } from "./search_round.js";
 
-const SUBMIT = /^(open|token|ticket|pass)$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
-const KEYS =
-  "name topic question title description language labels domain_size domain oracle collect format questions tables".split(
-    " ",
-  );
+const TEXTS = ["topic", "title", "description", "language"];
+const DOMAINS = ["labels", "domain_size", "domain", "number"];
+const KEYS = ["name", ...TEXTS, "oracle", "collect", "format"];
+const TIME = "a time like 2026-11-01T00:00:00Z";
+const FORMS: Record<string, RegExp | undefined> = { topic: SURVEY_NAME, language: LANGUAGE };
 
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
@@ -52,9 +62,9 @@ export interface Collect {
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
-const PASSES = ["issuer_key", "issuer"];
-const RULES = [...Object.keys(COLLECT), "repeat", "derive", "release", "oblivious", ...PASSES];
-const DEFAULTS: readonly unknown[] = ["once", false]; // of repeat, derive and oblivious, which are then left out
+const LEFT_OUT: Fields = { repeat: "once", derive: false, oblivious: false }; // older versions do not name them
+
+const RULES = [...Object.keys(COLLECT), ...Object.keys(LEFT_OUT), "release", "issuer_key", "issuer"];
 
 function require(good: unknown, name: string, rule: string, value: unknown): asserts good {
   if (!good) throw fail("survey", name, rule, value);
@@ -68,7 +78,8 @@ export function requireForm(pattern: RegExp, name: string, value: unknown): void
 /** Return a table, with no other keys than these. */
 function table(fields: unknown, name: string, keys: readonly string[]): Fields {
   require(Object(fields) === fields && !Array.isArray(fields), name, "a table", fields);
-  for (const key of Object.keys(fields as Fields)) require(keys.includes(key), "a key", `one of ${keys}`, key);
+  for (const key of Object.keys(fields as Fields))
+    require(keys.includes(key), `a key of ${name}`, `one of ${keys}`, key);
   return fields as Fields;
 }
 
@@ -76,45 +87,63 @@ function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && [...value].length <= most && !ODD.test(value);
 }
 
-/** Check the texts of a survey; only a name and a question are needed. */
+/** Check the texts of a survey; a name is needed, and a question where there is one. */
 function checkTexts(fields: Fields): void {
   requireForm(SURVEY_NAME, "name", fields.name);
-  for (const key of KEYS.slice(1, 6)) {
+  for (const key of ["question", ...TEXTS]) {
     const value = fields[key];
-    if (value === undefined && (key !== "question" || fields.questions)) continue;
-    require(isText(value, 2000), key, "a text of 1 to 2000 characters", value);
-    if (key === "topic") requireForm(SURVEY_NAME, key, value);
+    if (value === undefined && (key !== "question" || fields.questions !== undefined)) continue;
+    const form = FORMS[key];
+    if (form) requireForm(form, key, value);
+    else require(isText(value, MAX_TEXT), key, `a text of 1 to ${MAX_TEXT} characters`, value);
   }
 }
 
 /** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
 function sizeOf(fields: Fields): unknown {
-  const present = [...KEYS.slice(6, 9), "number"].filter((key) => key in fields);
+  const present = DOMAINS.filter((key) => key in fields);
   const { labels, domain_size, domain = "strings" } = fields;
   require(present.length === 1 && domain === "strings", "domain", "labels, domain_size or strings", present);
   if (labels === undefined) return domain_size;
-  const isLabel = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
+  const isLabel = (label: unknown): boolean => isText(label, MAX_LABEL) && !label.includes("\n");
   const texts = Array.isArray(labels) && labels.every(isLabel) ? labels : [];
   const different = new Set(texts.map((label) => label.normalize())).size;
-  require(different && different === texts.length, "labels", "different texts of 1 to 200 characters", labels);
+  const isList = different > 1 && different === texts.length && different <= MAX_LABELS;
+  require(isList, "labels", `2 to ${MAX_LABELS} different texts of 1 to ${MAX_LABEL} characters`, labels);
   return different;
 }
 
-/** Check the rules of collecting that concern the person, and return all of them. */
+const isWhole = (value: unknown, low: number, high: number): boolean =>
+  Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
+
+/** Whether this is no time, or one in the form that is compared as text. */
+const isTime = (time: string | null): boolean =>
+  time === null || (time > "1970" && new Date(time).toJSON() === String(time).replace("Z", ".000Z"));
+
+/** Check the rules of collecting, and return all of them. */
 function checkCollect(fields: Fields, oracle: Oracle): Collect {
-  const rules = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
-  for (const [rule, value] of rules) {
-    const collects: Fields = { ...oracle.collects, oblivious: true };
-    const isPeriod = rule === "repeat" && (value === "weekly" || value === "monthly");
-    const isPass = PASSES.includes(rule) && fields.submit === "pass" && typeof value === "string";
-    const isKept = rule in COLLECT || rule === "release" || isPeriod || isPass || collects[rule] === value;
-    require(isKept, `collect.${rule}`, "one the oracle allows", value);
-  }
+  const rules = Object.entries(table(fields, "collect", RULES)).filter(([rule, value]) => value !== LEFT_OUT[rule]);
   const collect: Collect = { ...COLLECT, ...Object.fromEntries(rules) };
-  requireForm(SUBMIT, "collect.submit", collect.submit);
-  for (const rule of ["opens", "closes"] as const) {
-    if (collect[rule] !== null) requireForm(TIME, `collect.${rule}`, collect[rule]);
-  }
+  const { submit, opens, closes, release = RELEASES[0], repeat, derive, oblivious, issuer, issuer_key } = collect;
+  const need = (good: boolean, rule: keyof Collect, words: string): void =>
+    require(good, `collect.${rule}`, words, collect[rule]);
+  const oneOf = (rule: keyof Collect, ...names: unknown[]): void =>
+    need(names.includes(collect[rule]), rule, `one of ${names}`);
+  const isPass = submit === "pass";
+  const isKey =
+    typeof issuer_key === "string" && issuer_key.length === ISSUER_KEY_LENGTH && /^[\w-]+$/.test(issuer_key);
+  oneOf("submit", "open", "token", "ticket", "pass");
+  oneOf("retention", "raw", "tally");
+  need(isWhole(collect.minimum, 1, MAX_MINIMUM), "minimum", `an integer from 1 to ${MAX_MINIMUM}`);
+  need(isWhole(release, RELEASES[0], RELEASES[1]), "release", `an integer from ${RELEASES.join(" to ")}`);
+  need(Array.isArray(collect.origins) && collect.origins.every(isOrigin), "origins", "a list of origins");
+  need(isTime(opens), "opens", TIME);
+  need(isTime(closes) && !(opens && closes && opens >= closes), "closes", `${TIME} after it opens`);
+  if (repeat !== undefined) oneOf("repeat", "once", ...(isPass ? [] : ["weekly", "monthly", oracle.collects.repeat]));
+  if (derive !== undefined) oneOf("derive", false, (isPass || submit === "ticket") && oracle.collects.derive);
+  if (oblivious !== undefined) oneOf("oblivious", false, true);
+  need(isPass ? isKey : issuer_key === undefined, "issuer_key", "an issuer's key, with passes alone");
+  need(issuer === undefined || (isPass && isOrigin(issuer)), "issuer", "an origin, with passes alone");
   return collect;
 }
 
@@ -127,23 +156,25 @@ interface Checked {
   readonly questions: readonly AskedQuestion[] | null;
 }
 
-/**
- * Check of a specification what concerns the person.
- *
- * Rules that only the collector keeps, such as the origins of pages, are part of the version unchecked.
- */
+/** Check a specification. */
 function checked(thing: unknown, oracles: readonly OracleClass[], { search, number }: Kinds): Checked {
   const more = [search && "search", number && "number"].filter((key) => key !== undefined);
-  const fields = table(thing, "survey", [...KEYS, ...more]);
+  const isSeveral = Object(thing).questions !== undefined;
+  const own = isSeveral ? ["questions", "tables"] : ["question", ...DOMAINS.slice(0, 3), ...more];
+  const { tables, ...fields } = table(thing, "survey", [...KEYS, ...own]);
   const { format = SURVEY_FORMAT, collect = {} } = fields;
   require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
   const several = oracles.find((each) => each.several)?.several;
-  const questions = fields.questions ? (several?.(fields, { table, isText, sizeOf, number }) ?? null) : null;
+  const checks = { table, isText, sizeOf, number };
+  const questions = isSeveral ? (several?.({ tables, ...fields }, checks) ?? null) : null;
   const size = questions ? undefined : sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
   const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
-  const isRecord = scale && Object(fields.oracle).name === "sampled"; // a number is a record of one answer
+  const { name, domain_size } = Object(fields.oracle) as Fields;
+  require(domain_size === undefined, "oracle.domain_size", "left out: the survey has it", domain_size);
+  const isRecord = scale && scale.goal !== "mean" && name === "sampled"; // a number is a record of one answer
+  require(!scale || isRecord || name === "wave", "oracle.name", "sampled, or wave where a mean is asked for", name);
   const answers = isRecord ? [scale.size] : questions?.map(({ size }) => size);
   const values = answers ? { answers } : { domain_size: round?.size ?? size };
   const oracle = build({ ...(fields.oracle as Fields), ...values }, oracles);
@@ -152,9 +183,11 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   const { domain_size: _, ...description } = oracle.pinned ?? oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
   require(!(fields.search && rules.repeat), "collect.repeat", "once in a search", rules.repeat);
+  require(!(fields.search && rules.submit === "pass"), "collect.submit", "other than pass in a search", rules.submit);
   const pinned = scale && { number: scale.table };
   const asked = questions && { questions: questions.map(({ fields }) => fields) };
-  const specification = { ...fields, ...pinned, ...asked, format, oracle: description, collect: rules };
+  const drawn = Object(tables).ask === "drawn" && { tables }; // all questions are asked unless a survey says otherwise
+  const specification = { ...fields, ...pinned, ...asked, ...drawn, format, oracle: description, collect: rules };
   return { specification, oracle, round, scale, questions };
 }
 

@@ -385,7 +385,7 @@ export class Telemetry {
     const { period: kind } = this.#declared();
     const [current, last] = [this.#period(), before(kind, clock(10))];
     const chosen = this.#mode.since ? periodOf(kind, dayBefore(this.#mode.since)) : "";
-    const open = book.periods.filter(({ done, period }) => !done && period < current); // not those of a clock that was ahead
+    const open = book.periods.filter(({ done, period }) => !done && period < current); // not periods of a clock that was ahead
     for (const each of open) {
       if (this.mode !== "on") {
         if (each.period < last) finish(each, "telemetry was local: nothing is reported");

@@ -11,6 +11,7 @@ import type { StoredReport } from "./state.js";
 
 const [TIMEOUT, MAX_REPLY] = [10_000, 1 << 17]; // milliseconds, bytes
 const LATER = [408, 425, 429];
+const NO_KEY = 400; // of a relay: the collector cannot read what was encrypted for another key
 
 /** What came of a request: nothing if it was done, or what went wrong, and whether asking again would be no better. */
 export interface Trouble {
@@ -30,9 +31,10 @@ export async function send(
     const { status } = response;
     const body = new TextDecoder().decode(await readBytes(response, MAX_REPLY));
     if (status === 200 && confirms(body, what === "reports" ? "accepted" : "withdrawn")) return null;
-    const refused = status >= 400 && status < 500 && !LATER.includes(status);
+    const refused = status >= 400 && status < 500 && !LATER.includes(status) && !(metrics.relay && status === NO_KEY);
     return { said: `the collector answers ${status}`, refused };
   } catch (error) {
+    if (error instanceof RelayError) return { said: error.message, refused: false };
     const said = `${error instanceof FldpError ? "not sent" : "not reached"}: ${(error as Error)?.name}`;
     return { said, refused: false };
   }
@@ -46,6 +48,18 @@ function confirms(body: string, what: string): boolean {
     return false;
   }
 }
+
+/** What a relay answers itself: the collector has said nothing, so the report waits. */
+class RelayError extends FldpError {}
+
+/** Ask a relay; it may answer that the collector has another key, and then is asked again. */
+const carried =
+  (fetch: Fetch): Fetch =>
+  async (url, request) => {
+    const response = await fetch(url, request);
+    if ([200, NO_KEY].includes(response.status)) return response;
+    throw new RelayError(`the relay answers ${response.status || "with a redirect"}`);
+  };
 
 async function asked(
   { collector, relay }: AppMetrics,
@@ -63,7 +77,7 @@ async function asked(
     referrerPolicy: "no-referrer",
     signal: AbortSignal.timeout(TIMEOUT),
   };
-  if (relay) return (await import("../oblivious.js")).through(relay, { fetch }).ask(route, request);
+  if (relay) return (await import("../oblivious.js")).through(relay, { fetch: carried(fetch) }).ask(route, request);
   const { origin, path } = addressOf(collector);
   if (!isPrivate(origin)) throw new FldpError("telemetry: reports go over https");
   return fetch(origin + path + route, request);

@@ -4,7 +4,6 @@ import type { Report, Value } from "../../data/reports.js";
 import { randomWords } from "../../randomness/random.js";
 import { MAX_LISTED, MAX_POWER, MAX_VALUES } from "../../support/constants.js";
 import { fail } from "../../support/errors.js";
-import type { Derive } from "./ticket_words.js";
 
 export type { Report, Value };
 
@@ -96,7 +95,7 @@ export const flag: Rule = { rule: "true or false", initial: false, check: (value
 /** Accept an integer of a range. */
 export function integer(low: number, high: number, initial?: unknown): Rule {
   const check = (value: unknown) => Number.isInteger(value) && low <= (value as number) && (value as number) <= high;
-  return { rule: `an integer from ${low} to ${high}`, initial, check };
+  return { rule: low < high ? `an integer from ${low} to ${high}` : `${low}`, initial, check };
 }
 
 /** Accept 1, 2, 4, ... of a range. */
@@ -185,10 +184,12 @@ export abstract class Oracle {
   abstract readonly words: number;
 
   /** Rules of collecting that only this oracle can keep, with the values they must have. */
-  collects: Fields = {};
+  get collects(): Fields {
+    return {};
+  }
 
-  /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
-  declare derive?: Derive;
+  /** Draw a report whose public part a ticket decides for a version; only where `collects` allows it. */
+  derive?(value: Value, version: string, ticket?: string): Promise<Report>;
 
   /** The number of bits that each number of a report takes on the wire. */
   abstract readonly widths: readonly number[];

@@ -3,10 +3,7 @@
 import { randomWords } from "../../randomness/random.js";
 import { sha256, utf8 } from "../../support/canonical_json.js";
 import { fail } from "../../support/errors.js";
-import type { Oracle, Report, Value } from "./oracle.js";
-
-/** Draws a report of a value whose public part is the one that a ticket decides for a version of a survey. */
-export type Derive = (value: Value, version: string, ticket?: string) => Promise<Report>;
+import type { Fields, Oracle, Report, Value } from "./oracle.js";
 
 /** Return the first public words of a ticket for a version of a survey, as bytes. */
 export async function publicWords(ticket: string, version: string, count: number): Promise<Uint8Array> {
@@ -18,13 +15,19 @@ export async function publicWords(ticket: string, version: string, count: number
   return bytes;
 }
 
-/** Return how an oracle draws whose first words decide the public part of a report. */
-export function deriving(oracle: Oracle, count: number): Derive {
-  oracle.collects = { derive: true };
-  return async (value, version, ticket) => {
-    if (!ticket) throw fail(oracle.name, "a ticket", "given", ticket);
-    const words = randomWords(oracle.words);
-    new Uint8Array(words.buffer).set(await publicWords(ticket, version, count));
-    return oracle.draw(value, words);
-  };
+/** What surveys of oracles whose reports can be derived from tickets may ask for. */
+export const DERIVES: Fields = { derive: true };
+
+/** Draw a report whose first `count` words, which decide its public part, are those of a ticket for a version. */
+export async function drawDerived(
+  oracle: Oracle,
+  count: number,
+  value: Value,
+  version: string,
+  ticket?: string,
+): Promise<Report> {
+  if (!ticket) throw fail(oracle.name, "a ticket", "given", ticket);
+  const words = randomWords(oracle.words);
+  new Uint8Array(words.buffer).set(await publicWords(ticket, version, count));
+  return oracle.draw(value, words);
 }

@@ -4,8 +4,18 @@ import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness
 import { expLower, ONE } from "../../randomness/exp_lower.js";
 import { MAX_HASH_BITS, MAX_MASKS } from "../../support/constants.js";
 import { fail } from "../../support/errors.js";
-import { bitLength, type Fields, flag, integer, Oracle, type Report, settleExposure, wordOf } from "../base/oracle.js";
-import { deriving } from "../base/ticket_words.js";
+import {
+  bitLength,
+  type Fields,
+  flag,
+  integer,
+  Oracle,
+  type Report,
+  settleExposure,
+  type Value,
+  wordOf,
+} from "../base/oracle.js";
+import { DERIVES, drawDerived } from "../base/ticket_words.js";
 import { leftBy, paritiesOf, scatter } from "./fwr_items.js";
 
 const HALVINGS: readonly unknown[] = Array.from({ length: MAX_MASKS + 1 }, (_, k) => 1 / (1 << k));
@@ -65,8 +75,15 @@ export class FWR extends Oracle {
     this.widths = [...Array<number>(this.#masks).fill(bitLength(this.domainSize - 1)), this.#masks];
     this.#item = scatter(this.domainSize);
     this.anonymity = leftBy(this.domainSize, this.#leaks);
-    if (this.eta === 1) this.derive = deriving(this, this.words - 1);
     settleExposure(this);
+  }
+
+  override get collects(): Fields {
+    return this.eta === 1 ? DERIVES : {};
+  }
+
+  override derive(value: Value, version: string, ticket?: string): Promise<Report> {
+    return drawDerived(this, this.words - 1, value, version, ticket);
   }
 
   /** Two masks from each word, then the parities under them; the last word throws the coin. */

@@ -58,7 +58,6 @@ export class LWR extends Oracle {
     hash_bits: integer(1, MAX_KEPT_BITS, 1),
   };
   override readonly follows = true;
-  override collects: Fields = { repeat: "daily" };
   declare readonly lastingEpsilon: number;
   declare readonly changeVisible: number;
   declare readonly words: number;
@@ -79,6 +78,10 @@ export class LWR extends Oracle {
     this.words = this.#keepWords + 1;
     this.widths = [...Array<number>(hash_bits).fill(bitLength(this.domainSize - 1)), hash_bits];
     this.#item = scatter(this.domainSize);
+  }
+
+  override get collects(): Fields {
+    return { repeat: "daily" };
   }
 
   override perturb(value: number, words: DataView): Report {

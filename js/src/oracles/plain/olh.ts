@@ -3,8 +3,8 @@
 import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
 import { expLower, ONE } from "../../randomness/exp_lower.js";
 import { MAX_SYMBOLS } from "../../support/constants.js";
-import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
-import { deriving } from "../base/ticket_words.js";
+import { bitLength, type Fields, Oracle, type Report, type Value, wordOf } from "../base/oracle.js";
+import { DERIVES, drawDerived } from "../base/ticket_words.js";
 
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);
 
@@ -43,7 +43,14 @@ export class OLH extends Oracle {
     this.#symbols = bestSymbols(this.epsilon);
     this.#coin = symbolCoin(this.name, this.epsilon, this.#symbols);
     this.widths = [64, bitLength(this.#symbols - 1)];
-    this.derive = deriving(this, 1);
+  }
+
+  override get collects(): Fields {
+    return DERIVES;
+  }
+
+  override derive(value: Value, version: string, ticket?: string): Promise<Report> {
+    return drawDerived(this, 1, value, version, ticket);
   }
 
   override perturb(value: number, words: DataView): Report {

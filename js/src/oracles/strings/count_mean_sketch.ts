@@ -10,9 +10,10 @@ import {
   positive,
   powerOfTwo,
   type Report,
+  type Value,
 } from "../base/oracle.js";
 import { hashSeed, StringOracle } from "../base/string_oracle.js";
-import { deriving } from "../base/ticket_words.js";
+import { DERIVES, drawDerived } from "../base/ticket_words.js";
 import { HRR } from "../flexible/fwr.js";
 import { hashed, keyedHash } from "../plain/olh.js";
 import { SUE } from "../plain/unary.js";
@@ -71,6 +72,13 @@ export class HCMS extends Sketch {
 
   constructor(fields: Fields) {
     super(fields, HRR);
-    this.derive = deriving(this, 2);
+  }
+
+  override get collects(): Fields {
+    return DERIVES;
+  }
+
+  override derive(value: Value, version: string, ticket?: string): Promise<Report> {
+    return drawDerived(this, 2, value, version, ticket);
   }
 }

@@ -80,7 +80,6 @@ export class RAPPOR extends StringOracle {
     hash_seed: hashSeed,
   };
   declare readonly lastingEpsilon: number;
-  override collects: Fields = { repeat: "daily" };
   declare readonly words: number;
   declare readonly widths: readonly number[];
   readonly #keepWords: number;
@@ -95,6 +94,10 @@ export class RAPPOR extends StringOracle {
     this.#keepWords = 1 + stage;
     this.words = this.#keepWords + stage;
     this.widths = [bitLength(cohorts) - 1, ...byteWidths(bits)];
+  }
+
+  override get collects(): Fields {
+    return { repeat: "daily" };
   }
 
   override perturb(mark: bigint, words: DataView): Report {

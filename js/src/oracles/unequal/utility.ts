@@ -60,7 +60,7 @@ abstract class Utility extends Oracle {
     this.eta = Math.min(threeDigits(SCALE - shown, SCALE), threeDigits(BigInt(common), BigInt(all)));
   }
 
-  /** Return whether a value is sensitive, and its place among those of its kind. */
+  /** Return whether a value is sensitive, and its place among the values of its kind. */
   protected placeOf(value: number): [boolean, number] {
     const before = this.sensitive.filter((one) => one < value).length;
     const hidden = this.sensitive[before] === value;

@@ -44,7 +44,7 @@ check: lint  ## style, types and the tests that need no server, browser, cluster
 	$(BIN)/python -m pytest -m "not serving and not long" -n $$($(BIN)/python -c "import os; print(os.cpu_count())")
 
 needs:
-	@tools/need.sh chromium java nginx node postgresql
+	@tools/need.sh caddy chromium java nginx node postgresql promtool systemd
 
 test: needs $(READY) $(JS)  ## style, types and all tests
 	@$(MAKE) --no-print-directory --jobs 2 lint tests

@@ -15,13 +15,22 @@ as_root() {
 begin() {
     command -v apt-get >/dev/null 2>&1 && as_root true 2>/dev/null || give_up "$1"
     say "$1 is missing, installing it with apt-get"
-    as_root apt-get -qq update >/dev/null 2>&1 || true
+    test -n "${updated:-}" || as_root apt-get -qq update >/dev/null 2>&1 || true
+    updated=yes
 }
 
 # Install packages; what apt-get has to say is of interest only if it fails.
 install() {
     said=$(as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" 2>&1) ||
         { echo "$said" >&2; return 1; }
+}
+
+# Take one program out of a package: to install the package would start a service.
+take_out() {
+    folder=$(mktemp -d) && said=$(cd "$folder" && apt-get -qq download "$2" 2>&1) ||
+        { echo "$said" >&2; rm -rf "$folder"; return 1; }
+    dpkg-deb --fsys-tarfile "$folder"/*.deb | tar -x -C "$folder" "./usr/bin/$1" &&
+        as_root cp "$folder/usr/bin/$1" /usr/local/bin/ && rm -rf "$folder"
 }
 
 have_postgresql() { command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; }
@@ -68,6 +77,24 @@ need_java() {
     have_java || give_up "Java 17"
 }
 
+need_promtool() {
+    command -v promtool >/dev/null 2>&1 && return
+    begin promtool
+    take_out promtool prometheus && promtool --version >/dev/null 2>&1 || give_up promtool
+}
+
+need_caddy() {
+    command -v caddy >/dev/null 2>&1 && return
+    begin Caddy
+    take_out caddy caddy && caddy version >/dev/null 2>&1 || give_up Caddy
+}
+
+need_systemd() {
+    command -v systemd-analyze >/dev/null 2>&1 && return
+    begin systemd-analyze
+    install systemd || give_up systemd-analyze
+}
+
 need_wrk() {
     command -v wrk >/dev/null 2>&1 && return
     begin wrk
@@ -76,11 +103,14 @@ need_wrk() {
 
 for name in "$@"; do
     case $name in
+        caddy) need_caddy ;;
         chromium) need_chromium ;;
         java) need_java ;;
         nginx) need_nginx ;;
         node) need_node ;;
         postgresql) need_postgresql ;;
+        promtool) need_promtool ;;
+        systemd) need_systemd ;;
         wrk) need_wrk ;;
         *) say "unknown: $name" >&2; exit 2 ;;
     esac

@@ -1,8 +1,6 @@
 """The nginx sample in front of a real collector, as it stands but for ports, the places of files and the rate."""
 
-import os
 import re
-import shutil
 import signal
 import socket
 import ssl
@@ -15,6 +13,7 @@ import pytest
 from support.certificates import write_certificate
 from support.collector_server import Server, batch, key
 from support.ports import free_port
+from support.programs import program
 from support.waiting import until
 
 SAMPLE = (Path(__file__).parents[2] / "deploy" / "nginx.conf").read_text()
@@ -59,7 +58,8 @@ class Proxy:
             text = text.replace(old, new)
         (folder / "sample.conf").write_text(text)
         (folder / "nginx.conf").write_text(AROUND.format(folder=folder))
-        command = [program(), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
+        files = ("-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log"))
+        command = [program("nginx"), "-p", str(folder), *files]
         checked = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stderr
         assert "[warn]" not in checked.stderr
@@ -81,12 +81,6 @@ class Proxy:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
-
-
-def program():
-    program_path = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    assert program_path, "nginx is not installed: run tools/need.sh nginx"
-    return program_path
 
 
 @pytest.fixture(scope="module")

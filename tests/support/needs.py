@@ -1,4 +1,4 @@
-"""What a test needs beside Python: time, or a server, a cluster, a database or a browser that it starts or talks to.
+"""What a test needs beside Python: time, or a server, a cluster, a database, a browser or another program.
 
 A test is marked `serving` by rule, not by hand: if it stands in a file, or takes a fixture, that uses a helper which
 imports one of the libraries below. A hook sees to it that no other test opens a connection or starts such a process.
@@ -13,8 +13,11 @@ from pathlib import Path
 
 SUPPORT = Path(__file__).parent
 LONG = {"distributed", "experiments", "javascript", "museum", "privacy"}  # rooms with large samples, many runs, or Node
-LIBRARIES = {"distributed", "granian", "http.server", "playwright", "psycopg", "pyspark", "socket", "socketserver"}
-PROGRAMS = {"chromium", "initdb", "java", "nginx", "postgres", "serve"}
+LIBRARIES = {
+    *("distributed", "granian", "http.server", "playwright", "psycopg", "pyspark", "socket", "socketserver"),
+    "support.programs",  # which `make test` installs
+}
+PROGRAMS = {"caddy", "chromium", "initdb", "java", "nginx", "postgres", "promtool", "serve", "systemd-analyze"}
 
 
 def _imports(path):

@@ -16,7 +16,7 @@ import pytest
 import fldp
 import fldp.collector
 from fldp import wire
-from fldp.data.anytime import multiplier
+from fldp.data.anytime_intervals import multiplier
 from fldp.estimation.planner import Row, plan
 from fldp.privacy.poisoning import poison
 from fldp.survey import Survey

@@ -245,6 +245,30 @@ def test_the_dashboard_shows_every_question_crosses_and_associations(browser, se
         good(page)
 
 
+def test_every_question_has_a_page_of_its_own(browser, server):
+    survey = collected(server)
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.make_token('read')['token']}")
+        page.get_by_role("button", name="Sign out").wait_for()
+        page.goto(f"{server.url}/#/survey/{survey.name}/{survey.version}")
+        page.get_by_role("rowheader", name="Which system do you use?").get_by_role("link").click()
+        page.wait_for_url(f"**/#/survey/{survey.name}/{survey.version}/os")
+        part = page.locator("[data-question]")
+        page.locator("table.cross").wait_for()
+        assert part.get_attribute("data-question") == "os"
+        assert part.locator("svg .bar").count() == 4
+        crosses = page.get_by_label("Questions", exact=True).locator("option").all_text_contents()
+        assert crosses
+        assert all(text.startswith("os ") for text in crosses)
+        good(page)
+        page.get_by_role("link", name="Next question").click()
+        page.locator("[data-question=os]").wait_for(state="detached")
+        assert page.locator("[data-question]").count() == 1
+        page.get_by_role("link", name="All questions").click()
+        page.get_by_role("heading", name="People per view").wait_for()
+        assert page.locator("[data-question]").count() == len(survey.questions)
+
+
 def test_one_question_is_compared_between_two_windows(browser, server):
     survey = server.publish({**DESKTOP, "name": "twice"})
     for day, system in (("2026-10-01", 0), ("2026-10-02", 1)):

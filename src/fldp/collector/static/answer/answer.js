@@ -27,7 +27,7 @@ let ticket = takeTicket();
 /** @type {string | undefined} */
 let pass; // what the ticket was exchanged for, where the survey takes passes
 let version = askedVersion();
-let words = en; // those of the survey, once it is known
+let words = en; // in the survey's language, once it is known
 let isFirst = true; // what is shown first does not take the focus
 let waitsFor = ""; // what is done when there is a connection: the state of an answer
 

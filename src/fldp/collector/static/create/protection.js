@@ -54,7 +54,7 @@ function sensitive() {
 }
 
 /**
- * Answers of which some have an epsilon of their own, below that of all.
+ * Answers of which some have an epsilon of their own, below the common one.
  *
  * @returns {Way}
  */

@@ -45,7 +45,7 @@ function mistakeOf(question, answers, range) {
   return twiceText(answers);
 }
 
-/** The fields of the first step, and those of the others that are entered. */
+/** The fields of the first step, and the fields of later steps that are filled in. */
 function fieldsOf() {
   return {
     question: element("input", { id: "question", type: "text", autocomplete: "off", maxlength: 2000 }),

@@ -104,6 +104,17 @@ const barText = ({ label, share, low, high }) =>
 const tickText = (share) => `${+(100 * share).toPrecision(3)} %`;
 
 /**
+ * Return how wide the names beside the bars may be: as wide as the longest one, within limits.
+ *
+ * @param {readonly Bar[]} rows
+ * @param {number} width
+ */
+function roomForNames(rows, width) {
+  const longest = Math.max(...rows.map(({ label }) => visible(label).length));
+  return Math.min(220, 0.42 * width, Math.max(80, LETTER * longest + 12));
+}
+
+/**
  * Draw estimates as bars with whiskers: what may be zero is grey.
  *
  * @param {readonly EstimateRow[]} estimates
@@ -111,7 +122,7 @@ const tickText = (share) => `${+(100 * share).toPrecision(3)} %`;
  */
 export function bars(estimates, { width, n, level }) {
   const rows = estimates.map(barOf(n));
-  const left = Math.min(220, Math.round(0.34 * width));
+  const left = Math.round(roomForNames(rows, width));
   const height = rows.length * STEP + EDGE.top + EDGE.bottom;
   const bottom = height - EDGE.bottom;
   const x = shareScale(rows, [left, width - EDGE.right]);

@@ -27,7 +27,7 @@ const DAYS = {
 const signed = (share) => (share > 0 ? "+" : "") + percentFixed(share);
 
 /**
- * Make the part that compares. The level and the decoder are those of the estimates.
+ * Make the part that compares. The estimates have the same level and decoder.
  *
  * @param {Survey} survey
  * @param {Controls} controls

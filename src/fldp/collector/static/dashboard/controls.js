@@ -5,7 +5,7 @@ import { element } from "../shared/dom.js";
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
 
 /**
- * The controls, those of the period and those of the methods, and what they say as the collector reads it.
+ * The controls of the period and of the methods, and their values as the collector reads them.
  *
  * @typedef {{ period: Content[], methods: Content, query: () => URLSearchParams }} Controls
  */

@@ -30,14 +30,18 @@ export function crossesOf({ oracle, questions }) {
 }
 
 /**
- * Make the part with a cross-table, of the pair that is chosen.
+ * Make the part with a cross-table, of the pair that is chosen; of one question, with each that it is crossed with.
  *
  * @param {Survey} survey
  * @param {(more: string) => string} path
+ * @param {string} [only]
  */
-export function crossTable(survey, path) {
+export function crossTable(survey, path, only) {
   const names = (survey.questions ?? []).map(({ name }) => name);
-  const pairs = crossesOf(survey).map(([a, b]) => [names[a], names[b]]);
+  const pairs = crossesOf(survey)
+    .map(([a, b]) => [names[a], names[b]])
+    .map((both) => (only === both[1] ? both.reverse() : both))
+    .filter(([first]) => only === undefined || only === first);
   const options = pairs.map(([a, b]) => [`${a},${b}`, `${a} × ${b}`]);
   const pair = selected("cross", options, options[0]?.[0] ?? "");
   const swap = element("button", { type: "button" }, "Swap rows and columns");

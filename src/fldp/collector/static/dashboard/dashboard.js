@@ -110,8 +110,8 @@ const FORMS = new Map([
 
 /** Make the view that the address names. */
 async function addressed() {
-  const [, kind, name, version] = location.hash.split("/");
-  if (kind === "survey" && name && version) return surveyView(name, version, tick);
+  const [, kind, name, version, question] = location.hash.split("/");
+  if (kind === "survey" && name && version) return surveyView(name, version, tick, question);
   if (kind === "app" && name) return appView(name);
   if (kind === "new" && isAdmin()) return (FORMS.get(name) ?? stepsView)();
   if (kind === "tokens" && isAdmin()) return tokensView();

@@ -10,6 +10,10 @@ import { lineOf, tableOf } from "./over_time.js";
 /** @import { EstimateRow, QuestionEstimates } from "../shared/replies.d.ts" */
 
 const ALL_LOOKS = "They hold for all answers to this question and whenever you look.";
+export const TABLES_METHOD =
+  "Every report is about a few of the questions, which chance chose. Tables are put together from all reports that are " +
+  "about any of their questions, so that the margins of all tables agree. Figures are about the people who reported; " +
+  "tests and associations are about the population they come from.";
 const MAX_BARS = 20;
 const MAX_ROWS = 1000; // of the table; the file has all
 
@@ -32,8 +36,6 @@ export function questionPart({ name, question, scale, optional }) {
   );
   const notes = element("div", { class: "small" });
   const node = panel(question, chart.box, figures?.node, notes, values, answered);
-  const heading = /** @type {HTMLElement} */ (node.querySelector("h2"));
-  heading.tabIndex = -1;
   node.dataset.question = name;
 
   /**
@@ -60,7 +62,7 @@ export function questionPart({ name, question, scale, optional }) {
       ),
     );
   }
-  return { node, heading, put };
+  return { node, put };
 }
 
 /**

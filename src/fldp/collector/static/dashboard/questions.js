@@ -13,7 +13,8 @@ import { headlineText } from "./headline.js";
 import { integrity } from "./integrity.js";
 import { manage } from "./manage.js";
 import { lineOf, overTime, tableOf } from "./over_time.js";
-import { questionPart } from "./question.js";
+import { questionPart, TABLES_METHOD } from "./question.js";
+import { addressOf } from "./question_view.js";
 import { share } from "./share.js";
 import { amountOf, rowOf, statusLine, tooFew, windowOf } from "./status.js";
 
@@ -62,7 +63,7 @@ export async function questionsView(survey, first, again) {
       folded(
         "How this was computed",
         asked.methods,
-        element("p", {}, METHOD),
+        element("p", {}, TABLES_METHOD),
         tables.methods,
         honesty.node,
         privacyCard(card(survey.oracle, analystWords)),
@@ -72,11 +73,6 @@ export async function questionsView(survey, first, again) {
   ]);
   return { heading: survey.question, content, refresh };
 }
-
-const METHOD =
-  "Every report is about a few of the questions, which chance chose. Tables are put together from all reports that are " +
-  "about any of their questions, so that the margins of all tables agree. Figures are about the people who reported; " +
-  "tests and associations are about the population they come from.";
 
 /**
  * Make the part with all tables, which is hidden while there are too few reports.
@@ -134,7 +130,7 @@ function tablesPart(survey, query, again) {
     });
     overview.replaceChildren(
       ...reply.questions.map((estimates, place) =>
-        overviewLine(estimates, questions[place].question, n, level, parts[place]),
+        overviewLine(estimates, questions[place].question, n, level, addressOf(survey, questions[place].name)),
       ),
     );
     const numbers = seen.map((view) => view.people);
@@ -172,20 +168,16 @@ const ONE_LOOK =
   "Intervals are for one question and this one look. Who looks every day, or at many questions, is misled more often than the level says.";
 
 /**
- * Make the line of a question in the list: what it asks, and its result in one sentence.
+ * Make the line of a question in the list: what it asks, which leads to its own page, and its result in one sentence.
  *
  * @param {TableEstimates["questions"][number]} estimates
  * @param {string} question
  * @param {number} n
  * @param {number} level
- * @param {{ heading: HTMLElement }} part
+ * @param {string} href
  */
-function overviewLine(estimates, question, n, level, { heading }) {
-  const go = () => {
-    heading.scrollIntoView({ block: "start" });
-    heading.focus({ preventScroll: true });
-  };
-  const link = element("button", { type: "button", class: "quiet link", click: go }, question);
+function overviewLine(estimates, question, n, level, href) {
+  const link = element("a", { href }, question);
   const text = estimates.note ? `Not shown: ${estimates.note}.` : headlineText({ ...estimates, n, level })[0];
   return element("tr", {}, element("th", { scope: "row" }, link), element("td", {}, text));
 }

@@ -18,6 +18,7 @@ import { manage } from "./manage.js";
 import { moreReports } from "./more_reports.js";
 import { NUMBER_LOOKS, numberPart } from "./number.js";
 import { overTime } from "./over_time.js";
+import { questionView } from "./question_view.js";
 import { questionsView } from "./questions.js";
 import { share } from "./share.js";
 import { amountOf, rowOf, statusLine, tooFew, windowOf } from "./status.js";
@@ -40,16 +41,19 @@ const MAX_ROWS = 10_000; // values that are fetched; the file has all
 const isOfTexts = ({ domain, specification }) => domain !== null && !specification.search;
 
 /**
- * Make the view of a survey. `again` asks for everything once more, now.
+ * Make the view of a survey, or of one of its questions. `again` asks for everything once more, now.
  *
  * @param {string} name
  * @param {string} version
  * @param {() => unknown} again
+ * @param {string} [question]
  * @returns {Promise<View>}
  */
-export async function surveyView(name, version, again) {
+export async function surveyView(name, version, again, question) {
   const first = await rowOf(version);
   const survey = await load(collector, name, oraclesOf, { version, search, number });
+  const chosen = survey.questions?.find((each) => each.name === question);
+  if (chosen) return questionView(survey, chosen, again);
   if (survey.questions) return questionsView(survey, first, again);
   const status = statusLine();
   const asked = controls(first, again, Boolean(survey.scale));
@@ -285,7 +289,7 @@ function reasonOf(error, minimum, release) {
 }
 
 /**
- * Say how many gave none of the texts that were named. An interval reaches as many standard errors as that of a row.
+ * Say how many gave none of the texts that were named. Its interval reaches as many standard errors as the interval of a row.
  *
  * @param {Pick<EstimateRow, "count" | "stderr">} rest
  * @param {EstimateRow} row

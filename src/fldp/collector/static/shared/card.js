@@ -137,7 +137,7 @@ export function card(any, words = en.card) {
 }
 
 /**
- * Return the card of an oracle of several questions: that of the view which tells most answers apart, after what all
+ * Return the card of an oracle of several questions: the card of the view that tells most answers apart, after what all
  * questions have in common.
  *
  * @param {Sampled} oracle

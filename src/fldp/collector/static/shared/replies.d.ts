@@ -77,7 +77,7 @@ export interface QuestionEstimates {
   readonly rows: readonly EstimateRow[];
   readonly answered?: readonly AnsweredRow[];
   readonly number?: NumberFigures;
-  /** Intervals hold at every look, those of answers for all of them at once. */
+  /** Intervals hold at every look; intervals of answers hold for all answers at once. */
   readonly anytime?: { readonly planned: number };
   readonly note?: string;
 }
@@ -199,7 +199,7 @@ export interface Integrity {
   readonly n: number;
   readonly source: "reports" | "tally";
   readonly false_alarm: number;
-  /** The rate is that of all looks together. */
+  /** The rate holds for all looks together. */
   readonly anytime?: boolean;
   readonly conclusion: string;
   readonly tests: readonly IntegrityTest[];
@@ -263,7 +263,7 @@ export interface NumberPlan {
     readonly cell: number;
     readonly cdf_error: number;
     readonly mean_error: number;
-    /** Half the intervals that the dashboard shows, at every look; that of the CDF for all edges at once. */
+    /** Half the intervals that the dashboard shows, at every look; the interval of the CDF for all edges at once. */
     readonly cdf_reach: number;
     readonly mean_reach: number;
     readonly bits: number;

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         PLDP,
         ULDP,
         ApproximateLDP,
+        Attack,
         Audit,
         Card,
         Findings,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         Spent,
         Verification,
         Witness,
+        attack,
         audit,
         card,
         integrity,
@@ -123,6 +125,7 @@ __all__ = [
     "Answer",
     "ApproximateLDP",
     "AsyncClient",
+    "Attack",
     "Audit",
     "BudgetError",
     "Card",
@@ -169,6 +172,7 @@ __all__ = [
     "Wave",
     "WireError",
     "Witness",
+    "attack",
     "audit",
     "card",
     "check_oracle",
@@ -224,8 +228,9 @@ _HOMES = {
     "fldp.oracles.sampled.tables": "Tables",
     "fldp.participant.participant": "Answer Participant",
     "fldp.privacy": (
-        "CLDP FLDP IDLDP LDP PLDP ULDP ApproximateLDP Audit Card Findings GroupedLDP Judgement Limit Limits Notion "
-        "Recovered Shuffled Spent Verification Witness audit card integrity poison recover shuffled verify"
+        "CLDP FLDP IDLDP LDP PLDP ULDP ApproximateLDP Attack Audit Card Findings GroupedLDP Judgement Limit Limits "
+        "Notion Recovered Shuffled Spent Verification Witness attack audit card integrity poison recover shuffled "
+        "verify"
     ),
     "fldp.randomness.stream": "Stream",
     "fldp.responder.responder": "Responder",
@@ -261,4 +266,4 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__doc__", "__version__", *_PACKAGES])
 
 
-drawn_by(lambda: import_module("fldp.presentation.showing"))
+drawn_by(lambda: import_module("fldp.presentation.result_display"))

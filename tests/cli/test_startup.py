@@ -50,6 +50,7 @@ def test_version_and_help_load_no_parser_of_commands(words):
     assert len(modules) < 60, sorted(modules)
 
 
+@pytest.mark.long
 def test_the_help_of_commands_loads_no_numpy():
     """All of them in one process: what one loads, none may need."""
     every = sorted({*catalogue.ENTRIES, *catalogue.EXAMPLES})
@@ -121,11 +122,11 @@ def test_a_terminal_gets_colours_and_a_narrow_or_old_one_the_long_way(monkeypatc
 def test_defaults_that_are_written_here_are_those_of_their_rooms():
     from fldp.client import uploading
     from fldp.distributed.engines.registry import choices
-    from fldp.oracles import crowd
+    from fldp.oracles import shuffle_privacy
     from fldp.privacy import auditor
 
     assert choices() == pipeline.ENGINES
     assert (auditor.SAMPLES, auditor.CONFIDENCE) == (privacy.SAMPLES, privacy.CONFIDENCE)
     assert uploading.PIECE_BYTES == remote.PIECE_BYTES
-    assert crowd.HONEST == shuffle.HONEST
+    assert shuffle_privacy.HONEST == shuffle.HONEST
     assert len(catalogue.OPTIONS) == 5

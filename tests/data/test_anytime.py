@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.data.anytime import best_ratio, multiplier, planned_reports, reach, start_of
 from fldp.data.anytime_estimate import watch
+from fldp.data.anytime_intervals import best_ratio, multiplier, planned_reports, reach, start_of
 from fldp.data.postprocess import postprocess
 
 STREAMS, LOOKS, LAST = 2000, 1000, 10**6
@@ -75,6 +75,7 @@ def test_who_looks_often_is_misled_by_fixed_intervals_and_not_by_these(oracle, s
     [fldp.FWR(1.0, 100), fldp.FWR(1.0, 100, 0.5), fldp.FHR(1.0, 100), fldp.HR(1.0, 100)],
     ids=repr,
 )
+@pytest.mark.long
 def test_coverage_of_reports_that_come_in_for_all_values_at_once(oracle):
     """By whole oracles: tallies of growing numbers of people, all values together."""
     generator, missed, runs = np.random.default_rng(2), 0, 200

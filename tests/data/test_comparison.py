@@ -71,6 +71,7 @@ def test_intervals_cover_what_changed(oracle, people):
 
 
 @pytest.mark.parametrize("people", [(1000, 1000), (1000, 5000)], ids=str)
+@pytest.mark.long
 def test_it_is_not_asleep(people):
     """Nine nearly independent values at level 0.9: right code names something in fewer than 8 of 400 in 1 of 1e6."""
     oracle = fldp.FHR(1.0, 9)
@@ -107,6 +108,7 @@ def at_the_estimated_share(before, after):
         (at_the_estimated_share, fldp.GRR(4.0, 9), (30, 1000)),
     ],
 )
+@pytest.mark.long
 def test_what_is_broken_is_caught(broken, oracle, people):
     covered = sum(
         bool((broken(before, after) <= 1 - LEVEL).any())

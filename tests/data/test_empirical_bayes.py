@@ -144,6 +144,7 @@ def test_public_knowledge_helps_where_it_is_right_and_does_no_harm_where_it_is_w
 
 
 @pytest.mark.parametrize("n", [100, 1000, 100_000])
+@pytest.mark.long
 def test_sums_cover_whichever_values_are_chosen(n):
     """Of 40 surveys 8 misses or more come in 8 of 10,000 where 5 % is true; counts lie in their own intervals."""
     weights = 1 / np.arange(1, 401) ** 1.1

@@ -217,7 +217,7 @@ def test_a_value_that_few_reports_name_has_an_error_too(oracle, held):
     Nearly all hold value 0. Over the exact law of how many reports name value 5, an interval of 95 % covers its count
     with a probability of 90 % at least, and so does that of a sum with a value that nobody holds.
     """
-    (p, q), share = oracle.estimator.kinds[0], float(oracle.revealed)
+    (p, q), share = oracle.estimator.kinds[0], float(oracle._revealed)
     covered = summed = 0.0
     for named in range(held + 1):
         chance = comb(held, named) * share**named * (1 - share) ** (held - named)

@@ -107,7 +107,7 @@ def test_bad_values(values, message):
         (lambda: fldp.GRR(1.0, 5.0), "GRR: domain_size must be an integer from 2 to 2147483647, got 5.0"),
         (lambda: fldp.GRR(1.0, True), "GRR: domain_size must be an integer from 2 to 2147483647, got True"),
         (lambda: fldp.GRR(1.0, 2**31), f"GRR: domain_size must be an integer from 2 to 2147483647, got {2**31}"),
-        (lambda: fldp.RR(1.0, 3), "RR: domain_size must be an integer from 2 to 2, got 3"),
+        (lambda: fldp.RR(1.0, 3), "RR: domain_size must be 2 (GRR takes more), got 3"),
         (lambda: fldp.FHR(1.0, 7, items="own"), "FHR: items must be one of 'spread', 'paper', got 'own'"),
         (lambda: fldp.FHR(1.0, 7, allow_exposure=1), "FHR: allow_exposure must be True or False, got 1"),
     ],
@@ -151,7 +151,7 @@ def test_reports_that_no_client_sends(oracle, data):
 def test_a_wide_report_is_refused_in_one_line():
     oracle = fldp.SS(1.0, 1023)
     with pytest.raises(DomainError) as error:
-        oracle.tally(np.zeros((1, oracle.size), np.uint16))
+        oracle.tally(np.zeros((1, oracle._size), np.uint16))
     assert str(error.value).endswith(" 0 0 0 ... at position 0")
     assert "\n" not in str(error.value)
 

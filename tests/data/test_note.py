@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fldp
+from fldp.data.anytime_estimate import watch
 from fldp.data.comparison import z_score
 from fldp.data.estimate import GOOD_REACH, MAX_REACH, Estimate
 from fldp.presentation import tables
@@ -82,3 +83,16 @@ def test_every_output_has_it():
     assert few.note in few._repr_html_()
     assert "note" not in json.loads(tables.as_json(enough, 0.95, None))
     assert "too few" not in str(enough)
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_the_note_of_intervals_for_every_look_is_about_these_intervals(simultaneous):
+    oracle = fldp.GRR(1.0, 9)
+    watched = watch(oracle.estimate(fldp.Tally(oracle, [200] * 5 + [50] * 4, 1200)), 10_000, simultaneous=simultaneous)
+    low, high = watched.interval(0.95).T
+    assert watched.reach == pytest.approx((high - low).max() / 2 / 1200)
+    assert f"±{100 * watched.reach:.0f} points" in watched.note
+    needed = watched.reports_needed(0.05)
+    grown = Estimate(oracle, watched.counts * needed / 1200, watched.stderr * (needed / 1200) ** 0.5, needed)
+    later = watch(grown, 10_000, simultaneous=simultaneous)
+    assert later.reach == pytest.approx(0.05, rel=1e-3)

@@ -70,6 +70,7 @@ def test_a_report_by_chance_is_no_change():
     assert sum(not covers(change.interval(simultaneous=True), np.zeros(1000)).all() for change in changes) < limit
 
 
+@pytest.mark.long
 def test_the_error_of_a_sum_of_points_is_stated():
     """PGR with far more values than people: norm-sub in the place of the counts would state 0.75 of the error.
 
@@ -84,6 +85,7 @@ def test_the_error_of_a_sum_of_points_is_stated():
     assert 0.8 < np.sqrt((errors**2).mean()) < 1.25
 
 
+@pytest.mark.long
 def test_tables_find_no_answer_that_nobody_gave():
     """Few people, many answers, a large epsilon: a normal law finds one in two of three runs."""
     oracle, rows = fldp.questions([400, 2], 2.5, "none", base="grr"), np.zeros((30, 2), np.int64)

@@ -8,7 +8,7 @@ import pytest
 
 import fldp
 from fldp import wire
-from fldp.data.anytime import multiplier
+from fldp.data.anytime_intervals import multiplier
 from fldp.data.scale import Scale
 from fldp.errors import FldpError
 from fldp.estimation.number_planner import plan_number

@@ -35,7 +35,7 @@ def test_variances_are_at_most_those_of_the_design(epsilon):
 
 def spread(epsilon, size):
     """The variance of one report of subset selection along shares whose sum is 0, from e^eps and the size of a set."""
-    power, w = math.exp(epsilon), fldp.SS(epsilon, size).size
+    power, w = math.exp(epsilon), fldp.SS(epsilon, size)._size
     p = w * power / (w * power + size - w)
     q = (w - p) / (size - 1)
     return w / size * (1 - w / size) / (p - q) ** 2 * size / (size - 1)

@@ -172,7 +172,7 @@ def test_an_epsilon_that_cannot_be_found_is_said():
         fldp.ParameterError, match=r"error must be at least 0\.0013: hrr has no less with 593,358 users"
     ):
         epsilon_needed("hrr", **asked)
-    with pytest.raises(fldp.ParameterError, match="RR: domain_size must be an integer from 2 to 2, got 1023"):
+    with pytest.raises(fldp.ParameterError, match=r"RR: domain_size must be 2 \(GRR takes more\), got 1023"):
         epsilon_needed("rr", **asked)
     with pytest.raises(fldp.ParameterError, match="FHR: decoder must be one of"):
         epsilon_needed("fhr", **asked, decoder="nope")

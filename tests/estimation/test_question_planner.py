@@ -74,7 +74,7 @@ def test_the_formula_is_the_mean_variance_of_all_cells():
     n = 10_000
     people = tuple(n * weight // 10 for weight in (1, 2, 3, 4))
     uniform = tuple(np.full(view.size, 1 / view.size) for view in oracle.seen)
-    asked = oracle.estimate(oracle.privatize(oracle.sample_records() * 0, rng=0)).questions
+    asked = oracle.estimate(oracle.privatize(oracle._sample_records() * 0, rng=0)).questions
     tables = fldp.Tables(oracle, n, people, uniform, asked)
     for table in ((0,), (2,), (0, 1), (1, 2)):
         expected = planned(oracle, n).design.error(table)

@@ -59,6 +59,7 @@ def test_everybody_asked_leaves_the_noise_alone():
 
 
 @pytest.mark.parametrize("anytime", [False, True])
+@pytest.mark.long
 def test_the_power_is_what_a_simulation_gives(anytime):
     """As many people as planned, 400 pairs of groups: the change is seen at least as often as asked for."""
     oracle, generator, runs = fldp.GRR(2.0, 2), np.random.default_rng(2), 400
@@ -146,6 +147,7 @@ def test_the_commands(files):
     assert verdict["anytime"]
 
 
+@pytest.mark.long
 def test_a_plan_with_power(files):
     asked = ("plan", "--survey", "a.toml", "--users", 1000, "--power", 0.8, "--change", 0.03, "--json")
     once, watched = (json.loads(run_here(*asked, *more, cwd=files).stdout)["rows"][0] for more in ((), ("--anytime",)))

@@ -77,12 +77,12 @@ class Mixed(FHR):
     def perturb(self, values, words, out):
         super().perturb(values, words, out)
         anybody = words[:, 1] & np.uint64(1) == 1
-        i = words[anybody, 0] & np.uint64(self.rows.rows - 1)
-        w = words[anybody, 0] >> np.uint64(32) & np.uint64(self.rows.rows - 1)
+        i = words[anybody, 0] & np.uint64(self._rows.rows - 1)
+        w = words[anybody, 0] >> np.uint64(32) & np.uint64(self._rows.rows - 1)
         out["plus"][anybody], out["minus"][anybody] = i, np.where(w == 0, i ^ np.uint64(1), i ^ w)
 
     def law(self, value, public=None):
-        rows, own = self.rows.rows, analysis(FHR(self.epsilon, self.domain_size)).law(value)
+        rows, own = self._rows.rows, analysis(FHR(self.epsilon, self.domain_size)).law(value)
         every = {(plus, minus): Fraction(0) for plus in range(rows) for minus in range(rows) if plus != minus}
         for plus, minus in every:
             draws = 2 if plus ^ minus == 1 else 1  # a mask of 0 became one of 1

@@ -48,6 +48,7 @@ def test_sums_are_exact(order, digits):
 
 @pytest.mark.parametrize("least", [2, 3, 4, 14, 100, 200])
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 0.44, 1.0, 1.7, 3.0, 4.5, 6.0, 9.0, 40.0])
+@pytest.mark.long
 def test_the_choice_is_the_best_of_all(epsilon, least):
     space = best_space(epsilon, least)
     assert (space.order, space.dimension) == naive.projective_space(epsilon, least)

@@ -6,6 +6,8 @@ import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import pytest
+
 VECTORS = Path(__file__).parents[2] / "vectors"
 ABSENT = "import sys\nsys.modules['numba'] = None\n"  # every import of it fails, and nothing finds it
 
@@ -16,6 +18,7 @@ def run(code, *options):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_the_vectors_of_every_oracle_are_the_same():
     """Seeded reports, bytes, tallies and refusals; and nothing is said about so few rows."""
     code = (
@@ -42,6 +45,7 @@ for oracle in (fldp.GRR(1.0, 16), fldp.OLH(1.0, 16), fldp.FWR(1.0, 16), fldp.HRR
 """
 
 
+@pytest.mark.long
 def test_a_large_batch_is_the_same_and_it_is_said_once_that_it_takes_long():
     said = io.StringIO()
     with redirect_stdout(said):

@@ -173,12 +173,32 @@ def test_an_oracle_answers_under_the_old_names_with_a_warning(oracle):
         assert about.promise == oracle.promise
 
 
+LARGER = {  # oracles with more than 20 public members besides their parameters, and what for
+    "lwr": {"keep", "respond", "basis", "lasting_epsilon", "change_visible", "follows"},  # what people store
+    "rappor": {"keep", "respond", "lasting_epsilon", "among", "published"},  # the same; strings; the paper's parameters
+    "sampled": {"seen", "entries", "drawn", "members", "people", "split", "records", "digits"},  # views and records
+}
+
+
+def public_members(cls):
+    named = {name for base in cls.__mro__ for name in (*vars(base), *vars(base).get("__annotations__", ()))}
+    return {name for name in named if not name.startswith("_")}
+
+
 def test_an_oracle_is_small():
     """What a client, a server and an analysis need stands apart: an oracle has what is left."""
-    named = {name for cls in FrequencyOracle.__mro__ for name in (*vars(cls), *vars(cls).get("__annotations__", ()))}
-    assert len({name for name in named if not name.startswith("_")}) <= 20
+    assert len(public_members(FrequencyOracle)) <= 20
     for cls in map(get, names()):
         assert len([each for each in cls.__mro__ if issubclass(each, Oracle)]) <= 3, cls
+        assert len(public_members(cls) - cls.params.keys() - LARGER.get(cls.name, set())) <= 20, cls
+        assert LARGER.get(cls.name, set()) <= public_members(cls)
+        companion = type(analysis(by_example(cls)))
+        assert len([each for each in companion.__mro__ if issubclass(each, Analysis)]) <= 3, companion
+
+
+def by_example(cls):
+    example = cls.examples[0]
+    return cls(**example) if isinstance(example, dict) else cls(*example)
 
 
 def test_a_client_loads_no_companion():

@@ -15,8 +15,8 @@ import fldp
 from fldp.numerics.excess_of_sum import mean_excess
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.blanket import two_levels
-from fldp.oracles.crowd import crowd_of, stands_out
 from fldp.oracles.kit import analysis
+from fldp.oracles.shuffle_privacy import crowd_of, stands_out
 from fldp.presentation.card import as_text
 from fldp.survey import Survey
 from support.commands import run_here
@@ -121,8 +121,8 @@ def test_two_values_share_a_symbol_of_olh_in_one_seed_of_g():
     """By 2^18 seeds; false alarms below 1e-6 by the normal approximation."""
     oracle = fldp.OLH(1.0, 10)
     seeds = np.random.default_rng(1).integers(2**64, size=1 << 18, dtype=np.uint64)
-    one, other = (multiply_high(keyed_hash(seeds, np.uint64(value)), np.uint64(oracle.symbols)) for value in (2, 7))
-    share, expected = float((one == other).mean()), 1 / oracle.symbols
+    one, other = (multiply_high(keyed_hash(seeds, np.uint64(value)), np.uint64(oracle._symbols)) for value in (2, 7))
+    share, expected = float((one == other).mean()), 1 / oracle._symbols
     assert abs(share - expected) < 5 * math.sqrt(expected * (1 - expected) / len(seeds))
 
 
@@ -143,7 +143,7 @@ def test_the_blanket_of_rappor_is_that_of_its_worst_two_strings(hashes):
 
 def test_sketches_are_their_response_where_strings_do_not_collide():
     for oracle in (fldp.CMS(epsilon=1.0, hashes=2, width=4), fldp.HCMS(epsilon=1.0, hashes=2, width=4)):
-        inner = analysis(oracle.response).blanket()
+        inner = analysis(oracle._sketch.response).blanket()
         assert analysis(oracle).blanket() == inner == analysis(oracle.among(["a", "b"])).blanket()
 
 

@@ -100,7 +100,7 @@ def test_inside_a_group_the_base_protects():
         ({"groups": (3, 2), "domain_size": 6}, r"groups must be of 6 values in all, got \[3, 2\]"),
         ({"base": "fhr"}, "base must be one of 'grr', 'hr', 'hrr', 'oue', 'pgr', 'rr', 'ss', 'sue', got 'fhr'"),
         ({"base": fldp.OLH}, "base must be one of"),
-        ({"base": "rr"}, "RR: domain_size must be an integer from 2 to 2, got 3"),
+        ({"base": "rr"}, r"RR: domain_size must be 2 \(GRR takes more\), got 3"),
     ],
 )
 def test_what_is_refused(change, message):

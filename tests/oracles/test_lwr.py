@@ -21,7 +21,7 @@ from fldp.randomness.kept_coins import KeptCoins
 from fldp.randomness.word_pool import WordSource
 from fldp.responder import registry
 from support import naive
-from support.changing import day_errors
+from support.changing_values import day_errors
 from support.serving import shell
 
 LOSS = Fraction(1, 1024)
@@ -65,7 +65,7 @@ def test_a_report_has_the_law_of_fwr(bits, permanent):
 
 def told(oracle, symbols):
     """The law of the reported symbols of a history, from the realised coins alone, by all tables that can be kept."""
-    first, second, g = oracle.coins.first, oracle.coins.second, oracle.symbols
+    first, second, g = oracle.coins.first, oracle.coins.second, oracle._symbols
     law = dict.fromkeys(product(range(g), repeat=len(symbols)), Fraction(0))
     for table in product(range(g), repeat=g):
         share = math.prod((first.p if table[s] == s else first.q for s in range(g)), start=Fraction(1))
@@ -79,7 +79,7 @@ def told(oracle, symbols):
 def test_the_law_of_a_report_is_that_of_both_stages(bits):
     """Over all tables; for g = 8 there are 2^24 of them, so there over what is kept for the one symbol."""
     oracle = fldp.LWR(1.0, 8, 2.5, bits)
-    for symbol in range(oracle.symbols):
+    for symbol in range(oracle._symbols):
         law = told(oracle, (symbol,))
         assert sum(law.values()) == 1
         for (seen,), share in law.items():
@@ -120,7 +120,7 @@ def test_a_value_that_stays_among_four_symbols():
 
 def logs(oracle, days):
     """All histories of so many days, and the logarithms of their laws, a row each; in doubles, table by table."""
-    first, second, g = oracle.coins.first, oracle.coins.second, oracle.symbols
+    first, second, g = oracle.coins.first, oracle.coins.second, oracle._symbols
     laws = np.zeros((g**days, g**days))
     for table in product(range(g), repeat=g):
         share = math.prod(float(first.p if table[s] == s else first.q) for s in range(g))
@@ -176,7 +176,7 @@ def test_that_a_value_changes_is_covered_by_no_epsilon_of_it(eight_days):
 def test_how_likely_a_change_shows(permanent, bits, shown):
     """By going through all tables and pairs of symbols: what is kept for the two differs, and they differ."""
     oracle = fldp.LWR(permanent / 2, 100, permanent, bits)
-    law, g = analysis(oracle).keep_law(), oracle.symbols
+    law, g = analysis(oracle).keep_law(), oracle._symbols
     seen = sum(
         share * Fraction(1, g * g) * (table[one] != table[two])
         for table, share in law.items()
@@ -237,10 +237,10 @@ def test_the_two_stages_are_privatize(bits):
     oracle = fldp.LWR(0.7, 300, 1.5, bits)
     values = np.arange(50) * 5
     words = fldp.Stream(4).words(50 * oracle.words).reshape(50, oracle.words)
-    kept = oracle.basis_format.empty(50)
-    oracle._keep(np.ascontiguousarray(words[:, : oracle.keep_words]), kept)
+    kept = oracle._basis_format.empty(50)
+    oracle._keep(np.ascontiguousarray(words[:, : oracle._keep_words]), kept)
     reports = oracle.report_format.empty(50)
-    oracle._respond(kept, values, np.ascontiguousarray(words[:, oracle.keep_words :]), reports)
+    oracle._respond(kept, values, np.ascontiguousarray(words[:, oracle._keep_words :]), reports)
     assert (reports == oracle.privatize(values, rng=4).data).all()
     assert [oracle.report_format.outcome(row) for row in reports] == naive.privatize(oracle, values, words.reshape(-1))
     mine = oracle.keep(50, rng=5)
@@ -264,8 +264,8 @@ def test_one_person_without_numpy_keeps_and_reports_the_same(bits, size):
         script = iter(row.tolist())
         response = registry.response("lwr", oracle.parameters, source=WordSource(lambda: next(script), None))  # noqa: B023
         basis = response.keep()
-        kept = oracle.basis_format.empty(1)
-        oracle._keep(row[None, : oracle.keep_words].copy(), kept)
+        kept = oracle._basis_format.empty(1)
+        oracle._keep(row[None, : oracle._keep_words].copy(), kept)
         assert fldp.oracles.flexible.lwr.Bases(oracle, kept).to_bytes() == basis
         report = response.following(basis)(size // 2)
         reports = oracle.report_format.empty(1)
@@ -324,7 +324,7 @@ def test_the_error_of_a_day_is_that_of_the_formula():
 def test_the_mean_of_several_days_has_the_error_of_the_formula(bits):
     """Of a rare value and people who stay: V(permanent) + (V(one day) - V(permanent)) / days, exactly, as rationals."""
     oracle = fldp.LWR(0.5, 8, 1.0, bits)
-    first, second, g = oracle.coins.first, oracle.coins.second, oracle.symbols
+    first, second, g = oracle.coins.first, oracle.coins.second, oracle._symbols
     gap, law = oracle.coins.p - Fraction(1, g), {}
     for held, other, answer in product(range(g), repeat=3):  # symbols of the value that is held, and of the rare one
         share = Fraction(1, g * g) * (first.p if answer == held else first.q)

@@ -40,9 +40,30 @@ def test_old_reads_work_and_name_the_replacement(name, new):
         assert np.all(getattr(oracle, name) == new(oracle))
 
 
+@pytest.mark.parametrize(
+    ("oracle", "name"),
+    [
+        (fldp.SS(1.0, 9), "size"),
+        (fldp.OLH(1.0, 9), "symbols"),
+        (fldp.FHR(1.0, 9), "rows"),
+        (fldp.HRR(1.0, 9), "parities"),
+        (fldp.CMS(1.0), "response"),
+        (fldp.RAPPOR(1.0, 2.0), "design"),
+        (fldp.Sampled(1.0, answers=(2, 3), views=1), "combinations"),
+    ],
+    ids=str,
+)
+def test_internals_are_read_under_their_old_names_with_a_warning(oracle, name):
+    with pytest.warns(DeprecationWarning, match=rf"{oracle.title}\.{name} is internal"):
+        assert getattr(oracle, name) is not None
+    assert name not in dir(oracle)
+
+
 def test_what_never_existed_is_an_error():
     with pytest.raises(AttributeError, match="'GRR' object has no attribute 'nothing'"):
         _ = fldp.GRR(1.0, 3).nothing
+    with pytest.raises(AttributeError, match="'GRR' object has no attribute 'rows'"):
+        _ = fldp.GRR(1.0, 3).rows
     with pytest.raises(ImportError, match=r"symbols\(\.\.\.\)"):
         from fldp.oracles.kit import SymbolOracle  # noqa: F401
 

@@ -157,7 +157,7 @@ def test_debiased_bits_are_unbiased_exactly():
         SMALL.report_format.report(0b000100, 2),
         SMALL.report_format.report(0b111111, 0),
     ]
-    evidence = SMALL.evidence(SMALL.tally(np.array(reports)))
+    evidence = SMALL._filters.evidence(SMALL.tally(np.array(reports)))
     assert evidence.sizes.tolist() == [1, 0, 2, 0]
     debiased = [[float((ones - size * p) / (q - p)) for ones in row] for row, size in COUNTS]
     np.testing.assert_allclose(evidence.bits, debiased, rtol=1e-12)
@@ -172,9 +172,9 @@ def test_the_two_stages_are_privatize():
     words = [f"w{k % 5}" for k in range(50)]
     drawn = fldp.Stream(4).words(50 * oracle.words).reshape(50, oracle.words)
     kept = np.empty((50, *oracle.report_format.shape), np.uint8)
-    oracle._keep(analysis(oracle).as_values(words), drawn[:, : oracle.keep_words], kept)
+    oracle._keep(analysis(oracle).as_values(words), drawn[:, : oracle._keep_words], kept)
     reports = np.empty_like(kept)
-    oracle._respond(kept, drawn[:, oracle.keep_words :], reports)
+    oracle._respond(kept, drawn[:, oracle._keep_words :], reports)
     assert (reports == oracle.privatize(words, rng=4).data).all()
     naively = naive.privatize(oracle, words, drawn.reshape(-1))
     assert [oracle.report_format.outcome(row) for row in reports] == naively
@@ -229,6 +229,7 @@ def tally_of(oracle, kept, times, seed):
         (1.0, 2.0, range(40), 6, True),  # everybody reports six times
     ],
 )
+@pytest.mark.long
 def test_intervals_cover(epsilon, lasting, listed, times, dispersed):
     """Over 30 choices of hash functions and noise, 95 % intervals cover in 95 %; so do those of the rest.
 
@@ -251,6 +252,7 @@ def test_intervals_cover(epsilon, lasting, listed, times, dispersed):
     assert (np.mean(excess) > 1.2) == dispersed
 
 
+@pytest.mark.long
 def test_selection_keeps_what_is_frequent_and_names_nothing_else():
     """Of 1,000 candidates four are held by many. A run names a wrong one with probability 0.05; 7 of 20 do in 3e-5.
 
@@ -379,6 +381,7 @@ def averaged(enrol, times):
 
 
 @pytest.mark.parametrize("view", [averaged, fldp.privacy.repeated], ids=["averaged", "as they are"])
+@pytest.mark.long
 def test_many_reports_keep_the_permanent_epsilon(view):
     """An honest client is accused in at most one audit of 10,000; together they do show more than one report may."""
     options = {"epsilon": ASKED.epsilon_permanent, "values": ("a", "c"), "samples": 4000, "confidence": 0.9999}

@@ -24,7 +24,7 @@ each_base = pytest.mark.parametrize("base", BASES)
 def test_reports_equal_naive_loops(oracle):
     """At random words, and at both sides of every border between views."""
     users = 300
-    records = np.random.default_rng(1).integers(0, oracle.combinations, users)
+    records = np.random.default_rng(1).integers(0, oracle._values_end, users)
     words = fldp.Stream(5).words(users * oracle.words).reshape(users, -1)
     borders = [-(-(end << 64) // sum(oracle.drawn)) for end in np.cumsum(oracle.drawn).tolist()][:-1]
     for row, border in enumerate(borders[:60]):
@@ -38,7 +38,7 @@ def test_reports_equal_naive_loops(oracle):
 
 @each_example
 def test_outcomes_and_reports_are_inverse(oracle):
-    reports = oracle.privatize(oracle.sample_records(), rng=3)
+    reports = oracle.privatize(oracle._sample_records(), rng=3)
     for row in reports.data:
         public, outcome = oracle.report_format.outcome(row)
         assert (oracle.report_format.report(outcome, public) == row).all()
@@ -241,7 +241,7 @@ class _Known(fldp.Tables):
 
 
 def _any(oracle):
-    return oracle.tally(oracle.privatize(oracle.sample_records(), rng=0))
+    return oracle.tally(oracle.privatize(oracle._sample_records(), rng=0))
 
 
 def test_estimates_of_one_question():
@@ -281,7 +281,7 @@ def test_simulated_tallies_are_those_of_people():
 
 @each_example
 def test_bytes_tallies_and_merging(oracle):
-    reports = oracle.privatize(np.arange(200) % oracle.combinations, rng=3)
+    reports = oracle.privatize(np.arange(200) % oracle._values_end, rng=3)
     assert wire.decode(wire.encode(reports)) == reports
     tally = oracle.tally(reports)
     assert wire.decode_tally(wire.encode_tally(tally)) == tally
@@ -341,7 +341,8 @@ def test_records_come_as_integers_rows_arrays_and_frames():
     expected = oracle.privatize([2, 4], rng=1)
     assert oracle.privatize(rows, rng=1) == expected
     assert oracle.privatize(np.array(rows), rng=1) == expected
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     assert oracle.privatize(pandas.DataFrame(rows, columns=["a", "b"]), rng=1) == expected
 
 
@@ -355,7 +356,7 @@ def test_integrity_sees_fakes_that_crowd_into_a_view():
     oracle = fldp.Sampled(epsilon=1.0, answers=[2, 2, 2], views=1)
     honest = oracle.privatize([[0, 1, 0]] * 3000, rng=1)
     assert fldp.integrity(honest).passed
-    fakes = fldp.Reports(oracle, honest.data[oracle.tagged.tags(honest.data) == 0][:400])
+    fakes = fldp.Reports(oracle, honest.data[oracle._tagged.tags(honest.data) == 0][:400])
     findings = fldp.integrity(fldp.Reports.concatenate([honest, fakes]))
     assert "views" in [finding.test for finding in findings.flagged]
 

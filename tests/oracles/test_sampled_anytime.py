@@ -7,7 +7,7 @@ import pytest
 
 import fldp
 from fldp import wire
-from fldp.data.anytime import multiplier
+from fldp.data.anytime_intervals import multiplier
 from fldp.errors import FldpError
 from support.serving import shell
 

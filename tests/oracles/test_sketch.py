@@ -37,8 +37,8 @@ def bucket_moments(response):
 def exact_moments(oracle, counts):
     """Go through all hash functions: the mean and covariance of the estimates, and the mean of the squared cells."""
     k, m, users = oracle.hashes, oracle.width, np.array(counts)
-    assert analysis(oracle.response).publics_are_all
-    first, second = bucket_moments(oracle.response)
+    assert analysis(oracle._sketch.response).publics_are_all
+    first, second = bucket_moments(oracle._sketch.response)
     every = np.array(list(product(range(m), repeat=k * len(users)))).reshape(
         -1, k, len(users)
     )  # buckets of all strings

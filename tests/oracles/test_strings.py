@@ -14,7 +14,7 @@ from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.oracles.base.string_oracle import listed
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
-from support.asking import ORIGIN
+from support.participant_surveys import ORIGIN
 from support.serving import shell
 
 ORACLE = fldp.CMS(6.0, hashes=16, width=64)

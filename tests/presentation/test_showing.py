@@ -9,7 +9,6 @@ import pytest
 
 import fldp
 from fldp.data.comparison import Comparison
-from fldp.presentation.attack import AttackResults
 from fldp.privacy import averaging, bayes, repeats
 from fldp.support.optional_imports import load
 from support.commands import shell
@@ -21,10 +20,6 @@ SURVEY = fldp.Survey(name="odd", question="<b>Which?</b>", oracle=GRR, labels=HO
 
 def estimated(count=400):
     return SURVEY.estimate(GRR.tally(GRR.privatize([k % 5 for k in range(count)], rng=1)))
-
-
-def attacked():
-    return AttackResults(bayes(FHR), repeats(FHR), averaging(FHR, most=4, trials=100, rng=1))
 
 
 THINGS = {
@@ -39,7 +34,7 @@ THINGS = {
     "verification": lambda: fldp.verify(FHR),
     "table": lambda: fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]),
     "audit": lambda: fldp.audit(GRR, samples=400, rng=1),
-    "attack": attacked,
+    "attack": lambda: fldp.attack(FHR, repeats=4, draws=100, rng=0),
     "guess": lambda: bayes(FHR),
     "averaging": lambda: averaging(FHR, most=4, trials=100, rng=1),
     "repeats": lambda: repeats(FHR),
@@ -116,8 +111,7 @@ def test_print_says_what_the_shell_says(tmp_path):
     same(THINGS["plan"](), "plan", "--domain", "5", "--users", "10000", "--epsilon", "2")
     same(fldp.verify(FHR), "verify", *fhr)
     same(THINGS["card"](), "card", *fhr, "--users", "100", "--seed", "1")
-    attack = AttackResults(*(f(FHR, rng=0, **more) for f, more in _ATTACKS))
-    same(attack, "attack", *fhr, "--repeats", "4", "--draws", "100")
+    same(THINGS["attack"](), "attack", *fhr, "--repeats", "4", "--draws", "100")
     (tmp_path / "values").write_text("\n".join("0123401234"))
     shell("privatize", tmp_path / "values", *grr, "-o", tmp_path / "r.fldp", "--seed", "1")
     shell("tally", tmp_path / "r.fldp", "-o", tmp_path / "t.fldp")
@@ -137,9 +131,6 @@ def test_a_plan_fits_a_terminal_of_eighty_columns(domain_size, monkeypatch):
     assert max(map(len, table)) <= 80
     assert len(table) == len(advice.rows) + 6, "a line for each row"
     assert "…" not in str(advice)
-
-
-_ATTACKS = ((bayes, {"draws": 100}), (repeats, {"trials": 100}), (averaging, {"most": 4, "trials": 100}))
 
 
 def test_a_witness_is_a_sentence():
@@ -162,7 +153,10 @@ def test_nothing_is_loaded_before_something_is_shown():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-ROWS = ("estimate", "combined", "recovered", "comparison", "bare comparison", "plan", "audit", "averaging", "hitters")
+ROWS = (
+    *("estimate", "combined", "recovered", "comparison", "bare comparison"),
+    *("plan", "attack", "audit", "averaging", "hitters"),
+)
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -23,7 +23,7 @@ from fldp.privacy.auditor.event_choice import AuditedClaim, cut
 from fldp.privacy.auditor.events import families
 from fldp.privacy.auditor.independence import Pairing, random_pairs
 from fldp.privacy.auditor.outputs import OutputRows
-from support import zoo
+from support import broken_mechanisms as broken
 
 SURE = 0.9999
 
@@ -224,9 +224,9 @@ def test_supports_are_the_declared_law(oracle):
 # ------------------------------------------------------------------------------------------------- the audit
 
 
-@pytest.mark.parametrize("defect", zoo.ZOO)
+@pytest.mark.parametrize("defect", broken.BROKEN)
 def test_planted_defects_are_found(defect):
-    make, claim, seen_by = zoo.ZOO[defect]
+    make, claim, seen_by = broken.BROKEN[defect]
     audit_result = fldp.audit(make(Stream(5)), samples=8000, rng=1, **claim)
     assert seen_by <= {finding.family for finding in audit_result.violations}
     assert not audit_result.holds
@@ -268,9 +268,9 @@ def test_honest_oracles_pass_on_larger_domains(oracle):
     assert fldp.audit(oracle, samples=4000, confidence=SURE, rng=3).holds
 
 
-@pytest.mark.parametrize("mechanism", zoo.HONEST)
+@pytest.mark.parametrize("mechanism", broken.HONEST)
 def test_honest_mechanisms_of_others_pass(mechanism):
-    make, claim = zoo.HONEST[mechanism]
+    make, claim = broken.HONEST[mechanism]
     assert fldp.audit(make(Stream(5)), samples=8000, confidence=SURE, rng=1, **claim).holds
 
 
@@ -300,7 +300,7 @@ def test_false_accusations_are_as_rare_as_stated(make, claim):
 
 def test_what_only_a_declared_law_can_see():
     """A hash hides the value from everybody who does not know it; its supports show it."""
-    oracle, stream = zoo.defects.SeedIsCoin(1.0, 100), Stream(3)
+    oracle, stream = broken.defects.SeedIsCoin(1.0, 100), Stream(3)
 
     def privatize(values):
         return oracle.privatize(values, rng=stream)
@@ -316,7 +316,7 @@ def test_labels_and_texts():
     stream = Stream(2)
 
     def privatize(values):
-        lie = zoo.uniform(stream, len(values)) < 1 / 3
+        lie = broken.uniform(stream, len(values)) < 1 / 3
         return [("no" if value == "yes" else "yes") if flip else value for value, flip in zip(values, lie, strict=True)]
 
     assert fldp.audit(privatize, epsilon=log(2), values=["yes", "no"], samples=8000, rng=1, confidence=SURE).holds

@@ -20,7 +20,7 @@ from fldp.survey import Survey
 from support.serving import shell
 from support.waiting import until
 
-STRANGER = shlex.join([sys.executable, "-S", str(Path(__file__).parents[1] / "support" / "stranger.py")])
+STRANGER = shlex.join([sys.executable, "-S", str(Path(__file__).parents[1] / "support" / "wire_only_client.py")])
 RR = ("--oracle", "rr", "--epsilon", "1")
 SURE = ("--confidence", "0.9999")
 SURVEY = {"name": "s", "question": "Well?", "labels": ["no", "yes"], "oracle": {"name": "rr", "epsilon": 1.0}}

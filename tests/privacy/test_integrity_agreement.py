@@ -32,7 +32,7 @@ def claim_of(oracle, tally):
 def test_a_term_has_mean_0_whoever_sends_it_and_no_more_than_is_claimed(oracle):
     """Exactly, over all reports of all records; the bounds are reached, so that none is larger than it must be."""
     highest, lowest, squares = [], [], []
-    for record in range(oracle.combinations):
+    for record in range(oracle._values_end):
         mean = square = 0.0
         digits = oracle.digits(np.array([record]))
         for view, (seen, member) in enumerate(zip(oracle.seen, oracle.members, strict=True)):
@@ -40,7 +40,7 @@ def test_a_term_has_mean_0_whoever_sends_it_and_no_more_than_is_claimed(oracle):
             publics = list(about.publics())
             for public in publics:
                 for outcome, chance in about.law(value, public).items():
-                    report = oracle.tagged.join(view, member.report_format.report(outcome, public)[None])
+                    report = oracle._tagged.join(view, member.report_format.report(outcome, public)[None])
                     term = claim_of(oracle, oracle.tally(fldp.Reports(oracle, report))).sums
                     weight = float(chance) * shares_of(oracle)[view] / len(publics)
                     mean, square = mean + weight * term, square + weight * term**2
@@ -94,11 +94,11 @@ def test_fakes_that_push_an_answer_in_one_view_only_are_seen():
     oracle = fldp.Sampled(epsilon=1.0, answers=(4, 4, 4), views=2)
     rows = np.random.default_rng(5).integers(0, 4, (12_000, 3))
     honest = oracle.privatize(rows, rng=5)
-    own = oracle.tagged.tags(honest.data) == 0
+    own = oracle._tagged.tags(honest.data) == 0
     pair = oracle.members[0]
     pushed = np.array([fldp.poison(pair, [0, 1, 2, 3], 1, rng=k).data[0] for k in range(400)])
     data = honest.data.copy()
-    data[np.flatnonzero(own)[:400]] = oracle.tagged.join(0, pushed)
+    data[np.flatnonzero(own)[:400]] = oracle._tagged.join(0, pushed)
     assert fldp.integrity(honest).passed
     for anytime in (False, True):
         findings = fldp.integrity(oracle.tally(fldp.Reports(oracle, data)), anytime=anytime)

@@ -35,7 +35,7 @@ def reports_of(oracle):
         for public in about.publics():
             outcomes = {seen for value in range(member.domain_size) for seen in about.law(value, public)}
             data = np.array([form.report(seen, public) for seen in sorted(outcomes)])
-            yield view, public, oracle.tagged.join(view, data)
+            yield view, public, oracle._tagged.join(view, data)
 
 
 def crowd_of(oracle):
@@ -49,7 +49,7 @@ def crowd_of(oracle):
                 each[public, seen] += share / (len(list(about.publics())) * member.domain_size)
         for (public, seen), share in each.items():
             times = round(share * weight * 10**9)
-            report = oracle.tagged.join(view, form.report(seen, public)[None])
+            report = oracle._tagged.join(view, form.report(seen, public)[None])
             state, n = state + times * oracle.tally(fldp.Reports(oracle, report)).state, n + times
     return Tally(oracle, state, n)
 
@@ -82,13 +82,13 @@ def test_with_tickets_views_stay_and_the_best_of_each_is_sent(oracle):
     crowd, cells = crowd_of(oracle), CELLS[3]
     fake = poison(oracle, cells, 24, tickets=True, rng=3)
     honest = oracle.privatize(np.zeros(24, np.int64), rng=3)
-    assert {int(tag) for tag in oracle.tagged.tags(fake.data)} <= set(range(len(oracle.members)))
+    assert {int(tag) for tag in oracle._tagged.tags(fake.data)} <= set(range(len(oracle.members)))
     best = {}
     for view, public, data in reports_of(oracle):
         key = (view, public if oracle.report_format.public_words > 1 else None)
         best[key] = max(best.get(key, -np.inf), worths(oracle, crowd, data, cells).max())
     for row, worth in zip(fake.data, worths(oracle, crowd, fake.data, cells), strict=True):
-        view, public, _ = oracle.tagged.outcome(row)
+        view, public, _ = oracle._tagged.outcome(row)
         assert worth == pytest.approx(best[view, public if oracle.report_format.public_words > 1 else None], rel=1e-4)
     assert len(honest) == len(fake)
 

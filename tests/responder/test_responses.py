@@ -16,7 +16,7 @@ from fldp.randomness.coins import exp_lower
 from fldp.randomness.word_pool import WordSource
 from fldp.responder import fwr_item, registry, set_responses
 from support import cases
-from support.scripted import Script
+from support.scripted_words import Script
 
 OURS = {name: case for name, case in cases.CASES.items() if case[1].name in registry.names()}
 BY_WORDS = {name: case for name, case in OURS.items() if case[1].name != "ss"}
@@ -126,7 +126,7 @@ def subsets_law(monkeypatch, epsilon, domain_size, value):
 @pytest.mark.parametrize(("epsilon", "domain_size"), [(1.0, 5), (0.5, 6), (3.0, 5), (0.1, 3), (0.01, 2)])
 def test_sets_are_exactly_uniform_by_enumeration(monkeypatch, epsilon, domain_size):
     oracle = fldp.SS(epsilon, domain_size)
-    p, size, others = oracle.coin.p, oracle.size, domain_size - 1
+    p, size, others = oracle.coin.p, oracle._size, domain_size - 1
     even, laws = oracle.coin.even, []
     for value in range(domain_size):
         expected = {
@@ -219,6 +219,7 @@ def chi_square(counts, law, draws):
     ],
     ids=lambda oracle: oracle.name,
 )
+@pytest.mark.long
 def test_single_calls_have_the_law(oracle):
     """20,000 calls of ``privatize`` for one value, as people call it; secure randomness, a false alarm in 10^9."""
     value, draws = oracle.domain_size - 1, 20_000
@@ -231,6 +232,7 @@ def test_single_calls_have_the_law(oracle):
 
 
 @pytest.mark.parametrize("oracle", [fldp.OLH(1.0, 9), fldp.FWR(1.0, 9), fldp.FWR(1.0, 9, 0.5), fldp.HRR(1.0, 9)])
+@pytest.mark.long
 def test_single_calls_have_the_law_given_what_is_public(oracle):
     """The likelihood of each report under its public part, summed: its mean and variance are known exactly.
 

@@ -162,7 +162,7 @@ def test_the_shortest_reports_of_those_that_are_nearly_as_good():
         ({"bits": 30}, "Search: bits must be an integer from 4 to 18, got 30"),
         ({"k": 100, "bits": 8}, "Search: bits must be at least 9 for k 100, got 8"),
         ({"alphabet": 7}, "PrefixCode: alphabet must be a text of characters, got 7"),
-        ({"oracle": "rr"}, "RR: domain_size must be an integer from 2 to 2, got 65537"),
+        ({"oracle": "rr"}, "RR: domain_size must be 2 (GRR takes more), got 65537"),
         ({"oracle": "grouped"}, "Grouped: needs base, groups, which a plan does not have"),
         ({"oracle": "fwr", "eta": 0.3}, "FWR: eta must be"),
     ],

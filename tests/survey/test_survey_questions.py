@@ -120,7 +120,7 @@ def test_tables_by_name_hold_the_truth():
 
 MISTAKES = [
     ('labels = ["no", "yes"]', 'labels = ["no"]', "line 11: questions[1].labels must be a list of 2 to 1000000 labels"),
-    ('name = "plan"', 'name = "os"', "questions[1].name must be different from that of questions[0], got 'os'"),
+    ('name = "plan"', 'name = "os"', "questions[1].name must be different from the name of questions[0], got 'os'"),
     ('name = "plan"', 'name = "a b"', "questions[1].name must be"),
     ("domain_size = 5", "", "questions[2].the domain is missing"),
     ('["plan", "level"]', '["plan", "age"]', "tables.cross must be pairs of os, plan, level, got ['plan', 'age']"),

@@ -8,7 +8,7 @@ import pytest
 from fldp import Reports, WireError, wire
 from fldp.conformance.vectors import CASES, SURVEY, craft, some_values
 from fldp.data.packing import pack
-from fldp.wire.single import SingleReports
+from fldp.wire.single_reports import SingleReports
 from soak.fuzz_wire import damage
 
 EVERY = [(f"{name} {number}", oracle) for name, listed in CASES.items() for number, oracle in enumerate(listed)]

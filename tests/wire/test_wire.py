@@ -82,7 +82,7 @@ def test_pieces_written_one_by_one_make_the_same_reports(sizes):
 
 
 def test_large_batches_stream_in_chunks(monkeypatch):
-    monkeypatch.setattr("fldp.data.frame.CHUNK_BYTES", 1000)
+    monkeypatch.setattr("fldp.data.batch_frame.CHUNK_BYTES", 1000)
     oracle = fldp.FHR(1.0, 1023)
     reports = sample(oracle, 5003)
     data = wire.encode(reports)

@@ -211,12 +211,15 @@ def attack(
     """Attack: how often a guess is right after one report and after many, and when the value is known for certain."""
     from fldp.presentation import attack as attack_view
     from fldp.presentation import tables
+    from fldp.privacy.attacker import attack as carry_out
 
     _check(repeats, draws, prior, column)
     check_plot(plot)
     about = needed(subject).among(candidates)
     population = None if prior is None else _population(about, prior, column)
-    results = _attack(about, population, repeats, _affordable(about, repeats) if draws is None else draws, seed)
+    with progress("attacking, %", 100) as advance:
+        options: dict[str, Any] = {"repeats": repeats, "draws": draws, "rng": seed}
+        results = carry_out(about.listed, population, **options, progress=lambda share: advance(100 * share))
     if as_json:
         typer.echo(attack_view.as_json(results))
     else:
@@ -236,27 +239,6 @@ def _check(repeats: int, draws: int | None, prior: str | None, column: str | Non
         draws_of("fldp", "--draws", draws)
     if column is not None and prior is None:
         raise ParameterError("fldp: --column needs --prior")
-
-
-def _attack(about: "Subject", prior: Any, most: int, draws: int, seed: int) -> Any:
-    from fldp.presentation.attack import AttackResults
-    from fldp.privacy.bayes_attack import averaging, bayes
-    from fldp.privacy.elimination_attack import repeats
-
-    oracle = about.listed
-    with progress("one report", draws) as advance:
-        guess = bayes(oracle, prior, draws=draws, rng=seed, progress=advance)
-    with progress("until known", draws) as advance:
-        known_after = repeats(oracle, trials=draws, rng=seed, progress=advance)
-    with progress("many reports", draws * most) as advance:
-        return AttackResults(
-            guess, known_after, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance)
-        )
-
-
-def _affordable(about: "Subject", most: int) -> int:
-    """Return how many people can be simulated in a few seconds, at least 100."""
-    return min(2000, max(100, (1 << 28) // (about.listed.domain_size * max(1, most))))
 
 
 def _population(about: "Subject", path: str, column: str | None) -> Any:

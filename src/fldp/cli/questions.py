@@ -54,7 +54,7 @@ class TargetNames:
 
     @classmethod
     def of(cls, subject: "Subject") -> "TargetNames":
-        """Return those of a survey; of an oracle, and of a survey of one number, questions have numbers for names."""
+        """Return the questions of a survey; in an oracle, or in a survey of one number, their names are numbers."""
         from fldp.oracles.sampled.sampled import of_questions
         from fldp.survey.questions import SurveyQuestion
 

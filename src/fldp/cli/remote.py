@@ -151,7 +151,7 @@ def estimates(
     since: Since = None,
     until: Until = None,
     anytime: Annotated[
-        bool, typer.Option("--anytime", help="Intervals that hold at every look, as those of the dashboard.")
+        bool, typer.Option("--anytime", help="Intervals that hold at every look, like the dashboard's.")
     ] = False,
     form: Annotated[str, typer.Option("--format", help="text, json, csv or parquet.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
@@ -229,7 +229,7 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     from fldp.client.messages import clean
     from fldp.oracles.exposure import exposure
     from fldp.presentation import tables
-    from fldp.presentation.looks import ALL_LOOKS, CONDITIONS
+    from fldp.presentation.interval_notes import ALL_LOOKS, CONDITIONS
 
     size = published.survey.domain_size
     whole = "the candidates'" if size is None else f"{size:,}"

@@ -22,7 +22,7 @@ class ShellGroup(TyperGroup):
         self.commands = {name: loaded[name] if name in loaded else _listed(name) for name in ENTRIES} | loaded
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters. Typer adds those of completion after it has made a group."""
+        """Return the parameters. Typer adds the parameters of completion after it has made a group."""
         return [_dressed(parameter) for parameter in super().get_params(ctx)]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

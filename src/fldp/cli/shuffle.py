@@ -13,7 +13,7 @@ from fldp.cli.shell import app
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
 
-HONEST = 0.5  # as fldp.oracles.crowd says, which is slow to load
+HONEST = 0.5  # as fldp.oracles.shuffle_privacy says, which is slow to load
 
 
 @app.command(cls=OracleCommand)
@@ -29,8 +29,8 @@ def shuffle(
     subject: "Subject | None" = None,
 ) -> None:
     """Say what being one of many adds to the privacy of a report, for somebody who sees published totals only."""
-    from fldp.oracles.crowd import shuffled
-    from fldp.presentation import crowd as crowd_view
+    from fldp.oracles.shuffle_privacy import shuffled
+    from fldp.presentation import shuffle_privacy as crowd_view
     from fldp.presentation import tables
 
     check_plot(plot)

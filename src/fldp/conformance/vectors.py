@@ -90,7 +90,8 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     values = _spread(oracle)
     yield values[0], [0] * oracle.words
     yield values[-1], [_MAX_WORD] * oracle.words
-    coin = getattr(getattr(oracle, "response", oracle), "coin", None)
+    sketch = getattr(oracle.estimator, "sketch", None)
+    coin = getattr(oracle if sketch is None else sketch.response, "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
         yield values[len(values) // 2], [edge % 2**64] * oracle.words
     for value, threshold in analysis(oracle).thresholds():

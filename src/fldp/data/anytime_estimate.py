@@ -1,10 +1,11 @@
 """Estimates whose tables and files have intervals that hold at every look."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
-from fldp.data.anytime import MAX_PLANNED, anytime_interval, check_unbiased, enough
-from fldp.data.estimate import Estimate
+from fldp.data.anytime_intervals import MAX_PLANNED, anytime_interval, check_unbiased, enough, half_width
+from fldp.data.estimate import GOOD_REACH, Estimate
 from fldp.numerics.types import Floats
 from fldp.support.validation import integer
 
@@ -29,6 +30,23 @@ class AnytimeEstimate(Estimate):
         """Return intervals that hold at every look."""
         together = simultaneous or self.simultaneous
         return anytime_interval(self, level, self.planned if anytime is None else anytime, simultaneous=together)
+
+    @property
+    def reach(self) -> float:
+        """Half the widest 95 % interval of a share, as these intervals are: for every look, and all values at once."""
+        return self._reach_after(self.n)
+
+    def reports_needed(self, reach: float = GOOD_REACH) -> int:
+        """Return about how many reports, of people who answer alike, would give this ``reach``."""
+        most = super().reports_needed(reach)  # as if these intervals narrowed by the root of the reports alone
+        while self._reach_after(most) > reach:
+            most *= 2
+        return bisect_left(range(most), True, lo=1, key=lambda reports: self._reach_after(reports) <= reach)
+
+    def _reach_after(self, reports: int) -> float:
+        variances = self.stderr**2 * (reports / self.n)
+        half = half_width(self, variances, 0.95, self.planned, simultaneous=self.simultaneous)
+        return float(half.max()) / reports
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.frames import Columns, FramedAtLevel
+from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fraction

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fldp.data.anytime import anytime_interval, compared_anytime, reach_of_sum
+from fldp.data.anytime_intervals import anytime_interval, compared_anytime, reach_of_sum
 from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, holm, sampling_variance, z_score
+from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.empirical_bayes import Shrunk
-from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import repaired
 from fldp.data.values import as_values
 from fldp.errors import MergeError
@@ -43,6 +43,8 @@ class Total:
 
     >>> Total(100.0, 10.0).interval(0.95)
     (80.4..., 119.5...)
+    >>> Total(100.0, 10.0)
+    Total(count=100.0, stderr=10.0)
     """
 
     count: float
@@ -52,6 +54,10 @@ class Total:
     estimate: "Estimate | None" = field(default=None, repr=False, compare=False)  # that it is a sum of
     values: int = field(default=1, repr=False, compare=False)
     widened: bool = field(default=False, repr=False, compare=False)  # to the count, which it could lack
+
+    def __repr__(self) -> str:
+        shown = {name: getattr(self, name) for name in ("count", "stderr", "original", "n")}
+        return f"Total({', '.join(f'{name}={value!r}' for name, value in shown.items() if value is not None)})"
 
     def interval(self, level: float = 0.95, *, anytime: int | None = None) -> tuple[float, float]:
         """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].
@@ -161,11 +167,11 @@ class Estimate(FramedAtLevel, Displayed):
         Each interval covers its own true count with this probability; with ``simultaneous`` all of them do at once
         (Bonferroni). They hold from 30 reports on, by the exact law of a count where it is known
         (``docs/statistics.md`` has the laws, and what was measured). A post-processed estimate has the intervals of
-        the unbiased one, cut to what is possible: the processed counts have no error bars of their own. Those of
-        ``"bayes"`` do: credible intervals, calibrated by drawing counts and estimates like these anew.
+        the unbiased one, cut to what is possible: the processed counts have no error bars of their own.
+        Counts of ``"bayes"`` do: credible intervals, calibrated by drawing counts and estimates like these anew.
 
-        They hold for one look that was decided beforehand. With ``anytime`` they hold at every look at once, for who
-        watches reports come in; it is the number of reports that is planned, at which they are narrowest.
+        They hold for one look that was decided beforehand. With ``anytime`` they hold at every look at once, while
+        reports come in; it is the number of reports that is planned, at which they are narrowest.
         """
         if anytime is not None:
             return anytime_interval(self, level, anytime, simultaneous=simultaneous)

@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from fldp.data.anytime import MAX_PLANNED, check_unbiased, multiplier
+from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased, multiplier
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
+from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Estimate, Evidence, Total
-from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
 from fldp.data.values import as_values
@@ -139,7 +139,7 @@ class Number(Estimate):
         return cls(**known | {"labels": labels}, scale=scale, source=source)
 
     def watched(self, planned: int) -> "Number":
-        """Return the same number with intervals that hold at every look, for who watches reports come in.
+        """Return the same number with intervals that hold at every look, for people who watch reports come in.
 
         They are narrowest after as many reports as are planned, which is decided before the first one.
         """
@@ -159,7 +159,7 @@ class Number(Estimate):
         return standard_errors(level, self.n, self.planned)
 
     def _variance_after(self, reports: int) -> Floats:
-        return np.asarray(self.stderr**2 * (reports / self.n))  # as that of one report hardly depends on the people
+        return np.asarray(self.stderr**2 * (reports / self.n))  # of one report, it hardly depends on the people
 
     @property
     def _plain(self) -> "Number":
@@ -425,7 +425,7 @@ class Number(Estimate):
 def standard_errors(level: float, n: int, planned: int | None) -> float:
     """Return how many standard errors an interval reaches: for one look, or where reports are planned, at every look.
 
-    The variance of one report hardly depends on what people hold, so that of all grows as their number.
+    The variance of one report hardly depends on what people hold, so the variance of all reports grows as their number.
 
     >>> [round(standard_errors(0.95, 10_000, planned), 2) for planned in (None, 10_000)]
     [1.96, 3.04]

@@ -16,7 +16,7 @@ from fldp.support.validation import integer
 if TYPE_CHECKING:
     from fldp.oracles.base.oracle import Oracle
 
-_MAX_COUNT = 1 << 62
+MAX_COUNT = 1 << 62  # reports of a tally, and its numbers: two tallies add up without overflow
 
 
 class Reports:
@@ -108,13 +108,13 @@ class Tally(Displayed):
 
     def __post_init__(self) -> None:
         who = f"Tally of {self.oracle.title}"
-        object.__setattr__(self, "n", integer(0, _MAX_COUNT)(who, "n", self.n))
+        object.__setattr__(self, "n", integer(0, MAX_COUNT)(who, "n", self.n))
         state, layout = np.asarray(self.state), self.oracle.tally_format
         if state.dtype.kind not in "iu" or state.shape != layout.shape:
             raise DomainError(
                 f"{who}: state must be integers of shape {layout.shape}, got {state.dtype} of shape {state.shape}"
             )
-        if state.size and (int(state.max()) > _MAX_COUNT or int(state.min()) < -_MAX_COUNT):
+        if state.size and (int(state.max()) > MAX_COUNT or int(state.min()) < -MAX_COUNT):
             raise DomainError(f"{who}: state has numbers above 2^62")
         object.__setattr__(self, "state", read_only(np.array(state, np.int64)))
         if not layout.check(self.state, self.n):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fldp.data.anytime import AnytimeComparison
+from fldp.data.anytime_intervals import AnytimeComparison
 from fldp.data.comparison import Comparison
 from fldp.data.values import as_values
 

@@ -13,8 +13,8 @@ from typing import cast
 
 import numpy as np
 
-from fldp.data.anytime import MINIMUM, PLANNED, multiplier
-from fldp.data.frames import Columns, Framed, by_column
+from fldp.data.anytime_intervals import MINIMUM, PLANNED, multiplier
+from fldp.data.dataframes import Columns, Framed, by_column
 from fldp.data.number import LEVEL
 from fldp.data.scale import DISTRIBUTION, MAX_BINS, MEAN, MIN_BINS, POINTS
 from fldp.estimation.expected_error import users_constraint
@@ -117,7 +117,7 @@ def _information(entry: list[int | str], bins: int, epsilon: float) -> Floats:
 def cell_spread(oracle: SS) -> float:
     """Return the variance of one report, person included, along shares whose sum is 0: the same in every direction."""
     p, q, size = float(oracle.estimator.p), float(oracle.estimator.q), oracle.domain_size
-    part = oracle.size / size
+    part = oracle.report_format.shape[0] / size
     return part * (1 - part) / (p - q) ** 2 * size / (size - 1)
 
 
@@ -125,7 +125,7 @@ def cell_spread(oracle: SS) -> float:
 class NumberRow:
     """What to expect of a number of cells; errors are standard errors of shares, and of the mean over the range.
 
-    A reach is half the interval that the dashboard shows, which holds at every look, that of the CDF for all edges.
+    A reach is half the interval that the dashboard shows: it holds at every look, and the CDF's for all edges.
     """
 
     bins: int

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from fldp.data.anytime import multiplier, planned_reports
+from fldp.data.anytime_intervals import multiplier, planned_reports
 from fldp.data.comparison import z_score
-from fldp.data.frames import Columns, Framed, by_column
+from fldp.data.dataframes import Columns, Framed, by_column
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import (
     build,
@@ -25,10 +25,10 @@ from fldp.estimation.expected_error import (
 from fldp.oracles import get_listed, listed_names
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Following, follows, lasting_epsilon
+from fldp.oracles.base.oracle import as_following, follows, lasting_epsilon
 from fldp.oracles.base.treatment import Treatment, treatment_of
-from fldp.oracles.crowd import Shuffled, crowd_of
 from fldp.oracles.exposure import exposure
+from fldp.oracles.shuffle_privacy import Shuffled, crowd_of
 from fldp.responder.kept_responses import MAX_KEPT_BITS
 from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
@@ -58,15 +58,17 @@ class Row:
     @property
     def name(self) -> str:
         """What to call it: the oracle's name, and the decoder's or the number of hash bits where it has several."""
-        if isinstance(self.oracle, Following):
-            return f"{self.oracle.name}, {counted(self.oracle.hash_bits, 'hash bit')}"
+        following = as_following(self.oracle)
+        if following is not None:
+            return f"{self.oracle.name}, {counted(following.hash_bits, 'hash bit')}"
         return self.oracle.name if self.decoder is None else f"{self.oracle.name}, {self.decoder}"
 
     @property
     def parameters(self) -> dict[str, Json]:
         """The parameters that the oracle has beside an epsilon, a number of values and an eta."""
-        if isinstance(self.oracle, Following):
-            return {"epsilon_permanent": self.oracle.epsilon_permanent, "hash_bits": self.oracle.hash_bits}
+        following = as_following(self.oracle)
+        if following is not None:
+            return {"epsilon_permanent": following.epsilon_permanent, "hash_bits": following.hash_bits}
         return treatment_of(self.oracle)
 
     @property
@@ -153,12 +155,12 @@ class Row:
 
     @property
     def crowd(self) -> Shuffled | None:
-        """What a crowd of these users, half of them honest, adds for who sees totals only; None if it is not told."""
+        """What a crowd of these users, half of them honest, adds where only totals are seen; None if it is not told."""
         return None if follows(self.oracle) else crowd_of(self.oracle, self.users)
 
     @property
     def crowd_epsilon(self) -> float | None:
-        """The epsilon of a report for who sees totals only; None if it is not told."""
+        """The epsilon of a report where only totals are seen; None if it is not told."""
         return None if self.crowd is None else self.crowd.epsilon
 
     def users_needed(self, error: float) -> int:
@@ -190,7 +192,7 @@ class Plan(Framed, Displayed):
     >>> plan.recommended.name, round(plan.recommended.error_mean, 4)
     ('grr', 0.0059)
     >>> plan.skipped["rr"]
-    'RR: domain_size must be an integer from 2 to 2, got 5'
+    'RR: domain_size must be 2 (GRR takes more), got 5'
     """
 
     domain_size: int

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fldp.data.comparison import sampling_variance, z_score
+from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Estimate
-from fldp.data.frames import Columns, FramedAtLevel
 from fldp.errors import MergeError, ParameterError
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
@@ -75,7 +75,7 @@ def population(
     With several estimates, one for each group of people, ``weights`` are how many people of the population are in each
     group, or their shares: then groups that answered more often than others do not count more (post-stratification).
     Who is in which group is known in the clear, so it must not be what is to be protected. ``size`` is the number of
-    people in the population, where so many of them were asked that it matters.
+    people in the population, where a large part of them was asked.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=2.0, domain_size=2)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-from fldp.data.anytime import multiplier, planned_reports
+from fldp.data.anytime_intervals import multiplier, planned_reports
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
 from fldp.estimation.expected_error import standard_error, users_constraint
 from fldp.oracles.base.frequency_oracle import FrequencyOracle

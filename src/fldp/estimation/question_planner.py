@@ -16,8 +16,9 @@ from functools import cached_property
 from itertools import combinations
 from math import prod, sqrt
 
-from fldp.data.frames import Columns, Framed
+from fldp.data.dataframes import Columns, Framed
 from fldp.errors import ParameterError
+from fldp.estimation.expected_error import users_constraint
 from fldp.numerics.chi_square import chi_square_quantile, noncentrality_with
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -256,8 +257,8 @@ def questions(
     """Return the oracle for several questions with the least error, which asks all of them in one report.
 
     ``answers`` are the numbers of answers. ``cross`` says which questions are wanted together: ``"all"`` pairs,
-    ``"none"``, or a list of pairs. ``importance`` weighs the errors of single questions, ``cross_importance`` those of
-    the listed pairs; all 1 unless given. The one epsilon covers all answers together.
+    ``"none"``, or a list of pairs. ``importance`` weighs the errors of single questions, and
+    ``cross_importance`` the errors of the listed pairs; all 1 unless given. One epsilon covers all answers together.
 
     >>> questions([4, 4, 2], epsilon=1.0, cross="all").weights
     (318, 318, 302, 1068, 1045, 1045)
@@ -278,7 +279,7 @@ def plan_questions(
     >>> round(plan.design.error((0, 1)), 1), round(plan.design.error((0,)), 1)
     (94.1, 51.9)
     """
-    count = integer(1, 2**62)("plan", "users", users)
+    count = users_constraint("plan", "users", users)
     chosen = {"importance": None, "cross_importance": None, "base": None, "eta": 1, **options}
     oracle, design = _chosen(answers, epsilon, cross, *chosen.values())  # type: ignore[arg-type]
     return QuestionPlan(oracle, design, count)
@@ -286,7 +287,7 @@ def plan_questions(
 
 def planned(oracle: Oracle, users: int) -> QuestionPlan:
     """Return the errors to expect of an oracle of several questions that exists already."""
-    asked, count = of_questions("plan", oracle), integer(1, 2**62)("plan", "users", users)
+    asked, count = of_questions("plan", oracle), users_constraint("plan", "users", users)
     views = [
         (view.questions, sigma_squared(member), float(weight))
         for view, member, weight in zip(asked.seen, asked.members, asked.drawn, strict=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fldp.data.reports import Tally
+from fldp.data.reports import MAX_COUNT, Tally
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
@@ -28,7 +28,7 @@ def simulate(
     RR, GRR, SUE, OUE and OLH have a joint law in closed form (OLH under ideal hashing), and a tally of a
     billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
     told how many are done. For an oracle over records, ``counts`` are of all records, in the shape of its ``answers``,
-    or of those of ``oracle.among(records)``. For experiments: the values are all in one place, so nobody is protected.
+    or of the values of ``oracle.among(records)``. For experiments: all values are in one place, so nobody is protected.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=4)
@@ -57,7 +57,7 @@ def _checked(oracle: FrequencyOracle, counts: ArrayLike) -> NDArray[np.int64]:
     if not good:
         rule = f"{oracle.domain_size} integers of at least 0, one for each value"
         raise fail("simulate", "counts", rule, f"{histogram.dtype} of shape {histogram.shape}")
-    if not 0 < int(histogram.sum()) < 2**62:
+    if not 0 < int(histogram.sum()) < MAX_COUNT:
         raise fail(
             "simulate", "counts", "counts of at least one user and fewer than 2^62 in total", int(histogram.sum())
         )

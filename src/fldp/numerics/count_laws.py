@@ -1,7 +1,7 @@
 """Laws of sums of scores: exact and saddlepoint tails, and the counts that are compatible with what was observed.
 
-An estimate is a sum of what every report adds to it, its *scores*. A report of a holder has one law, that of anybody
-else another; both have two or three values. ``CountLaw`` knows the law of the sum for any number of holders.
+An estimate is a sum of what every report adds to it, its *scores*. A report of a holder has one law, a report of
+anybody else another; both have two or three values. ``CountLaw`` knows the law of the sum for any number of holders.
 
 Tails are saddlepoint approximations (Barndorff-Nielsen 1986), on a lattice with the second continuity correction of
 Daniels (1987). They are checked against enumeration in ``tests/numerics/test_count_laws.py``. Where the law is a sum of

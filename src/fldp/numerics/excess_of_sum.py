@@ -34,7 +34,7 @@ def mean_excess(chances: Floats, steps: Floats, unit: float, n: int) -> float:
     lattice = _lattice(chances, steps, unit, n)
     far = float(np.maximum(steps, 0).max(initial=0.0)) * math.exp(-_OUTSIDE) * 2
     if lattice is None:
-        return float(chances @ np.maximum(steps, 0))  # that of every step by itself
+        return float(chances @ np.maximum(steps, 0))  # the excess of every step by itself
     return lattice.excess(n) * lattice.step / n + far
 
 

@@ -134,14 +134,14 @@ class Grouped(FrequencyOracle):
     Fields: the number of the group: the bits of the number of groups minus 1; the numbers of the base's report;
       zeros up to the width of the longest base's report
     Words: the most of any group's base | the base's inside the group
-    Best fake: that of the best group | its leverage
+    Best fake: the best fake of the best group | its leverage
 
     >>> oracle = Grouped(epsilon=1.0, base="oue", groups=[3, 2])
     >>> oracle.domain_size, oracle.eta, oracle.anonymity
     (5, Fraction(0, 1), 2)
     >>> estimate = oracle.estimate(oracle.privatize([0] * 600 + [4] * 400))
     >>> estimate.totals, estimate.sum([3, 4])
-    ((600, 400), Total(count=400.0, stderr=0.0, ...))
+    ((600, 400), Total(count=400.0, stderr=0.0))
     """
 
     domain_size: int = 0  # set to the sum of all groups
@@ -197,7 +197,7 @@ class Grouped(FrequencyOracle):
 
     @cached_property
     def estimator(self) -> GroupTallies:
-        return GroupTallies(self.domain_size, self.members, self.split)
+        return GroupTallies(self.domain_size, self.members, self._split)
 
     @property
     def eta(self) -> Fraction:
@@ -227,24 +227,24 @@ class Grouped(FrequencyOracle):
             data = member.report_format.empty(len(rows))
             own = np.ascontiguousarray(words[rows, : member.words])
             member.perturb(values[rows] - self.estimator.runs[group].start, own, data)
-            out[rows] = self.reports_from(group, data)
+            out[rows] = self._reports_from(group, data)
 
-    def reports_from(self, group: int, data: Array) -> Array:
+    def _reports_from(self, group: int, data: Array) -> Array:
         """Pack reports of a group: the number of the group, the fields of its report, then zeros."""
         return self._tagged.join(group, data)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         self._tagged.count(data, state)
 
-    def split(self, tally: Tally) -> Iterator[Tally]:
+    def _split(self, tally: Tally) -> Iterator[Tally]:
         """Yield the tally of every group."""
         return self._tagged.split(tally)
 
-    def reports_in(self, group: int, data: Array) -> Array:
+    def _reports_in(self, group: int, data: Array) -> Array:
         """Return the reports of a group in the format of its own oracle."""
         return self._tagged.reports_in(group, data)
 
-    def group_of(self, value: int) -> int:
+    def _group_of(self, value: int) -> int:
         """Return the group of a value."""
         return next(k for k, run in enumerate(self.estimator.runs) if value < run.stop)
 

@@ -10,10 +10,10 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, Promise, analyses, analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.leaks_and_parts import ReportPart
 from fldp.oracles.base.numbered_strategy import Numbered
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
 from fldp.oracles.grouped import Grouped
 from fldp.oracles.tagged import split_tags
@@ -47,7 +47,7 @@ class GroupedAnalysis(Analysis[Grouped]):
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
         """Return the base's profile within a group; between groups no report is shared."""
-        group, other_group = self.oracle.group_of(value), self.oracle.group_of(other)
+        group, other_group = self.oracle._group_of(value), self.oracle._group_of(other)
         if group == other_group:
             start = self.oracle.estimator.runs[group].start
             return analysis(self.oracle.members[group]).profile(value - start, other - start)
@@ -81,7 +81,7 @@ class GroupedAnalysis(Analysis[Grouped]):
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public
         self.check_enumerable(value)
-        group = self.oracle.group_of(value)
+        group = self.oracle._group_of(value)
         member, place = analysis(self.oracle.members[group]), value - self.oracle.estimator.runs[group].start
         publics = list(member.publics())
         return {
@@ -106,9 +106,9 @@ class GroupedAnalysis(Analysis[Grouped]):
 
     def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the non-empty groups."""
-        for group, inside in enumerate(self.oracle.split(tally)):
+        for group, inside in enumerate(self.oracle._split(tally)):
             if inside.n:
-                reports = None if data is None else self.oracle.reports_in(group, data)
+                reports = None if data is None else self.oracle._reports_in(group, data)
                 yield ReportPart(f"group {group}", inside, reports, self.oracle.estimator.runs[group].start)
 
     def fakes(self, targets: Targets) -> Numbered | None:
@@ -118,7 +118,7 @@ class GroupedAnalysis(Analysis[Grouped]):
         ]
         groups = zip(self.oracle.members, inside, strict=True)
         known = [plan for member, part in groups if (plan := analysis(member).fakes(part)) is not None]
-        return Numbered(self.oracle, known, self.oracle.reports_from) if len(known) == len(inside) else None
+        return Numbered(self.oracle, known, self.oracle._reports_from) if len(known) == len(inside) else None
 
 
 def _outcomes(oracle: Analysis[FrequencyOracle]) -> int:

@@ -1,20 +1,17 @@
 """Results of the attacks on an oracle: facts, a table, JSON, a picture."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from rich.table import Table
 
-from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import FAINT, INK, colour_of, figure, save
+from fldp.privacy.attacker import Attack
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
 from fldp.support.canonical_json import Json
-from fldp.support.display import Displayed
 from fldp.wire.description import describe
 
 ADVICE = (
@@ -24,29 +21,7 @@ ADVICE = (
 SIMULATED = "Rows are simulated: where they differ by a few standard errors or less, the difference may be chance."
 
 
-@dataclass(frozen=True)
-class AttackResults(Displayed):
-    """The three attacks on one oracle."""
-
-    guess: Guess
-    repeats: Repeats
-    averaging: Averaging
-
-    @property
-    def oracle(self) -> FrequencyOracle:
-        """The oracle that was attacked."""
-        return self.guess.oracle
-
-    @property
-    def certain(self) -> Floats:
-        """The probability that the value is known for certain, for each number of reports of ``averaging``."""
-        return np.asarray(self.repeats.known[np.minimum(self.averaging.reports, len(self.repeats.known) - 1)])
-
-    def __repr__(self) -> str:
-        return f"<attack on {self.oracle!r}: the best guess is right in {_percent(self.guess.after)}>"
-
-
-def facts(results: AttackResults) -> dict[str, Json]:
+def facts(results: Attack) -> dict[str, Json]:
     """Return what one report gives away, and how many reveal the value."""
     return {**guess_facts(results.guess), "known for certain": _known(results.repeats)}
 
@@ -87,7 +62,7 @@ def _known(repeats: Repeats) -> str:
     return f"after {median} independent reports in the median, {often} ({how}), whatever epsilon is"
 
 
-def averaging_table(results: AttackResults) -> Table:
+def averaging_table(results: Attack) -> Table:
     """Return a table of the success of the best guess by the number of reports, independent or repeated."""
     return _guesses(results.averaging, _rows(results))
 
@@ -107,7 +82,7 @@ def _guesses(averaging: Averaging, rows: list[dict[str, float]]) -> Table:
     return table
 
 
-def as_json(results: AttackResults) -> str:
+def as_json(results: Attack) -> str:
     """Return the results as JSON."""
     guess, repeats, oracle = results.guess, results.repeats, results.oracle
     content = {
@@ -135,7 +110,7 @@ def as_json(results: AttackResults) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1)
 
 
-def save_picture(results: AttackResults, path: Path) -> None:
+def save_picture(results: Attack, path: Path) -> None:
     """Save the attacker's success against the number of reports, as PNG or SVG."""
     drawn, axes = figure(7.5, 4.4)
     guess, oracle, averaging = results.guess, results.oracle, results.averaging
@@ -167,7 +142,7 @@ def save_picture(results: AttackResults, path: Path) -> None:
     save(drawn, path)
 
 
-def _rows(results: AttackResults) -> list[dict[str, float]]:
+def _rows(results: Attack) -> list[dict[str, float]]:
     more = zip(_columns(results.averaging), results.certain.tolist(), strict=True)
     return [{**row, "certain": certain, "repeated": results.guess.after} for row, certain in more]
 

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fldp.oracles.base.oracle import Following, Oracle
-from fldp.oracles.crowd import Shuffled
+from fldp.oracles.base.oracle import Oracle, as_following
+from fldp.oracles.shuffle_privacy import Shuffled
 from fldp.presentation.card_text import Section, mean_left, sections, title
 from fldp.presentation.parties import Rows
 from fldp.presentation.plot import FAINT, INK, Axes, Figure, colour_of, figure, figures, literal, save
@@ -74,7 +74,7 @@ def facts(card: Card) -> dict[str, Json]:
 
 def _following_facts(oracle: Oracle) -> dict[str, Json]:
     """Return what all reports give away together, where they follow a value that changes, and how a change shows."""
-    if not isinstance(oracle, Following):
+    if as_following(oracle) is None:
         return {}
     names = ("epsilon_permanent", "lasting_epsilon", "change_visible")
     return {"following": {name: float(getattr(oracle, name)) for name in names}}

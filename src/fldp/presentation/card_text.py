@@ -5,8 +5,8 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import Following, lasting_epsilon
-from fldp.oracles.crowd import Shuffled, stands_out
+from fldp.oracles.base.oracle import Following, as_following, lasting_epsilon
+from fldp.oracles.shuffle_privacy import Shuffled, stands_out
 from fldp.presentation.parties import Rows, beside, spoken, who_sees
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
@@ -177,8 +177,9 @@ def _repeated(card: Card) -> tuple[str, ...]:
         return ("Your device answers once and repeats that same answer, which tells nothing new.",)
     sent = analysis(card.oracle).sent
     lasting = lasting_epsilon(sent)
-    if isinstance(sent, Following):
-        return (*_followed(sent), _fresh(card))
+    following = as_following(sent)
+    if following is not None:
+        return (*_followed(following), _fresh(card))
     if lasting == card.oracle.epsilon:
         return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
     often = card.survey.repeat if card.survey is not None and card.survey.keeps else "daily"

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
-from fldp.presentation.looks import CONDITIONS, watched_facts
+from fldp.presentation.interval_notes import CONDITIONS, watched_facts
 from fldp.presentation.tables import visible
 from fldp.support.canonical_json import Json
 from fldp.support.validation import counted

@@ -9,7 +9,7 @@ from rich.table import Table
 from fldp.data.number import QUARTILES, Histogram, Number, Value
 from fldp.data.scale import MEAN
 from fldp.estimation.number_planner import NumberPlan
-from fldp.presentation.looks import watched_facts
+from fldp.presentation.interval_notes import watched_facts
 from fldp.presentation.tables import estimate_notes, visible
 from fldp.support.canonical_json import Json
 from fldp.wire.description import describe

@@ -17,7 +17,7 @@ from fldp.oracles.sampled.cross import Cross
 from fldp.oracles.sampled.ratios import Ratios
 from fldp.oracles.sampled.tables import TableEstimate, Tables
 from fldp.presentation import tables as single
-from fldp.presentation.looks import CONDITIONS, QUESTION_LOOKS, watched_facts
+from fldp.presentation.interval_notes import CONDITIONS, QUESTION_LOOKS, watched_facts
 from fldp.presentation.number import figures as number_figures
 from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load

@@ -22,7 +22,7 @@ from fldp.estimation.combine import Combined
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.exposure import exposure
-from fldp.presentation.looks import watched_facts, watched_notes
+from fldp.presentation.interval_notes import watched_facts, watched_notes
 from fldp.search.rounds import Round
 from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row

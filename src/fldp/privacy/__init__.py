@@ -1,7 +1,8 @@
 """Privacy analysis: notions, verifier, auditor, attacks, poisoning, integrity tests, privacy card, limits."""
 
-from fldp.oracles.crowd import Shuffled, shuffled
+from fldp.oracles.shuffle_privacy import Shuffled, shuffled
 from fldp.participant.limits import Limit, Limits, Spent
+from fldp.privacy.attacker import Attack, attack
 from fldp.privacy.auditor import Audit, Finding, audit, choose_values, repeated
 from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, eliminate, remaining, repeats
@@ -19,6 +20,7 @@ __all__ = [
     "PLDP",
     "ULDP",
     "ApproximateLDP",
+    "Attack",
     "Audit",
     "Averaging",
     "Card",
@@ -36,6 +38,7 @@ __all__ = [
     "Spent",
     "Verification",
     "Witness",
+    "attack",
     "audit",
     "averaging",
     "bayes",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fldp.data.frames import Columns, Framed
+from fldp.data.dataframes import Columns, Framed
 from fldp.numerics.kernels import simulating
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis

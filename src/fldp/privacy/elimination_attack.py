@@ -14,7 +14,7 @@ from fldp.data.reports import Reports
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.revelations import ParityLeak
+from fldp.oracles.base.leaks_and_parts import ParityLeak
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.bayes_attack import CELLS, checked_prior, draws_of, trials_of
 from fldp.randomness.stream import Stream

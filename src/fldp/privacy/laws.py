@@ -11,7 +11,7 @@ import numpy as np
 
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import Law, Oracle, Public
+from fldp.oracles.base.oracle import Law, Oracle, Public, as_oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.support.exact_numbers import exact
 from fldp.support.validation import is_integer, show
@@ -41,10 +41,11 @@ def laws_of(subject: object, domain_size: int | None) -> Laws:
     >>> laws_of(lambda value: {value: 1}, 3).rows[2]
     [{2: Fraction(1, 1)}]
     """
-    if isinstance(subject, Oracle):
-        return _of_oracle(subject)
-    if isinstance(subject, list | tuple) and subject and all(isinstance(part, Oracle) for part in subject):
-        return _of_family(subject)
+    oracle, family = as_oracle(subject), _family(subject)
+    if oracle is not None:
+        return _of_oracle(oracle)
+    if family:
+        return _of_family(family)
     rows = _of_function(subject, domain_size) if callable(subject) else _of_table(subject)
     if len(rows) < 2:
         raise ParameterError(f"verify: a law must have at least 2 values, got {len(rows)}")
@@ -54,6 +55,13 @@ def laws_of(subject: object, domain_size: int | None) -> Laws:
             f"verify: this law of {len(laws):,} values is too large: values times probabilities exceed {_MAX_WORK:,}"
         )
     return Laws([None], laws, [Fraction(1)])
+
+
+def _family(subject: object) -> list[Oracle]:
+    """Return the oracles of a list that has nothing else; an empty list for anything else."""
+    parts = [as_oracle(part) for part in subject] if isinstance(subject, list | tuple) else []
+    oracles = [part for part in parts if part is not None]
+    return oracles if len(oracles) == len(parts) else []
 
 
 def _of_oracle(oracle: Oracle) -> Laws:
@@ -122,7 +130,7 @@ def _share(value: int, report: Any, share: Any) -> Fraction:
 
 
 def _support(law: Law) -> Law:
-    return {report: probability for report, probability in law.items() if probability > 0}
+    return {report: probability for report, probability in law.items() if probability}
 
 
 def read_table(path: Path) -> list[list[str]]:

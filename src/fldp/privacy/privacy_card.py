@@ -12,9 +12,9 @@ from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_c
 from fldp.estimation.question_planner import planned
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.crowd import Shuffled, crowd_of
+from fldp.oracles.base.oracle import Oracle, as_oracle
 from fldp.oracles.plain.unary import OUE
+from fldp.oracles.shuffle_privacy import Shuffled, crowd_of
 from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
 from fldp.privacy.verifier import verifiable, verify
@@ -128,8 +128,8 @@ def card(
     (4, Fraction(4, 1), 2.36, 2.03)
     """
     survey = subject if isinstance(subject, Survey) else None
-    asked = subject.oracle if isinstance(subject, Survey) else subject
-    if not isinstance(asked, Oracle):
+    asked = as_oracle(subject.oracle if isinstance(subject, Survey) else subject)
+    if asked is None:
         raise fail("card", "subject", "an oracle or a survey", subject)
     oracle = analysis(asked).explained
     users_constraint("card", "users", users)

@@ -6,10 +6,13 @@ from itertools import permutations
 from math import lcm
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.oracle import Oracle, as_oracle
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.laws import Laws, laws_of
@@ -21,7 +24,8 @@ from fldp.support.validation import fail
 __all__ = ["Judgement", "Verification", "Witness", "enumerable", "shrink", "verifiable", "verify"]
 
 _QUICK = 1 << 17  # probabilities that are quick to list
-_QUICK_PAIRS = 1 << 20  # and to compare with those of all other values: about a second
+_QUICK_PAIRS = 1 << 20  # and to compare with the probabilities of all other values
+_MANY_PAIRS = 1 << 26  # to compare where there is no closed form: about a second
 _FEW = 8
 
 
@@ -44,9 +48,10 @@ def verify(subject: object, *, notion: Notion | None = None, domain_size: int | 
     """
     if notion is not None and not isinstance(notion, Notion):
         raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
-    if not isinstance(subject, Oracle):
+    asked = as_oracle(subject)
+    if asked is None:
         return _of_laws(None, notion, laws_of(subject, domain_size))
-    oracle = _among_few(subject)
+    oracle = _among_few(asked)
     if oracle.domain_size < 2:
         raise fail("verify", "the oracle", "of at least 2 values", oracle)
     promised = notion or declared(oracle)
@@ -76,15 +81,71 @@ def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, P
 def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
     counts, total = _integers(laws)
     left = _left(laws.publics, counts)
-    pairs = permutations(range(len(counts)), 2)
-    cache: dict[Any, Profile] = {}
-    profiles = {pair: _profile(counts[pair[0]], counts[pair[1]], total, cache) for pair in pairs}
-    worst = max(profiles, key=lambda pair: profiles[pair].ratio)
-    witness = _witness(laws.publics, counts, *worst, profiles[worst].ratio)
-    counts_of_shares = Counter(profile.shared_mass for profile in profiles.values())
-    overlaps = {share: Fraction(count, len(profiles)) for share, count in counts_of_shares.items()}
+    profiles, distinct = _profiles(counts, total)
+    largest = max(profile.ratio for profile in distinct)
+    worst = next(pair for pair, profile in profiles.items() if profile.ratio == largest)
+    witness = _witness(laws.publics, counts, *worst, largest)
+    pairs_of = Counter(map(id, profiles.values()))  # by identity, because fractions are slow to hash
+    overlaps: dict[Fraction, Fraction] = {}
+    for profile in distinct:
+        share = Fraction(pairs_of[id(profile)], len(profiles))
+        overlaps[profile.shared_mass] = overlaps.get(profile.shared_mass, Fraction(0)) + share
     anonymity = min(len(values) for values, _ in left)
     return Verification(oracle, len(counts), anonymity, witness, profiles, overlaps, notion, left)
+
+
+def _profiles(counts: list[list[dict[Any, int]]], total: int) -> tuple[dict[Pair, Profile], list[Profile]]:
+    """Return the profile of every value against every other one, and each of these objects once.
+
+    A law takes few different probabilities, so a report under two values is a small code. Two pairs of values with the
+    same codes, in any order, have the same profile.
+    """
+    shares = [0, *sorted({share for law in counts for part in law for share in part.values()})]
+    numbers = {share: number for number, share in enumerate(shares)}
+    columns: dict[tuple[int, Any], int] = {}
+    for law in counts:
+        for k, part in enumerate(law):
+            for report in part:
+                columns.setdefault((k, report), len(columns))
+    table = np.zeros((len(counts), len(columns)), np.min_scalar_type(len(shares) ** 2))
+    for value, law in enumerate(counts):
+        for k, part in enumerate(law):
+            for report, share in part.items():
+                table[value, columns[k, report]] = numbers[share]
+    ranges = np.count_nonzero(table, axis=1).tolist()
+    known: dict[tuple[bytes, int], Profile] = {}
+    profiles: dict[Pair, Profile] = {}
+    for value, row in enumerate(table):
+        seen = np.flatnonzero(row)
+        codes = table[:, seen] + row[seen] * table.dtype.type(len(shares))
+        for other, key in enumerate(zip(_unordered(codes, len(shares) ** 2), ranges, strict=True)):
+            if other == value:
+                continue
+            profile = known.get(key)
+            if profile is None:
+                profile = known[key] = _profile(codes[other], shares, total, ranges[other])
+            profiles[value, other] = profile
+    return profiles, list(known.values())
+
+
+def _unordered(codes: NDArray[np.unsignedinteger], kinds: int) -> list[bytes]:
+    """Return bytes for each row that are equal if its codes are, in any order: counts of few kinds, or sorted codes."""
+    if kinds <= codes.shape[1]:
+        starts = kinds * np.arange(len(codes))[:, None]
+        rows = np.bincount((codes + starts).reshape(-1), minlength=kinds * len(codes)).reshape(-1, kinds)
+    else:
+        rows = np.sort(np.ascontiguousarray(codes), axis=1)
+    return list(rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}")[:, 0].tolist())
+
+
+def _profile(codes: NDArray[np.unsignedinteger], shares: list[int], total: int, range_of_other: int) -> Profile:
+    """Return a profile from the codes of its reports: the numbers of both probabilities."""
+    pairs = ((divmod(code, len(shares)), count) for code, count in Counter(codes.tolist()).items())
+    bands = (
+        Band(count, Fraction(count * shares[own], total), Fraction(count * shares[other], total))
+        for (own, other), count in pairs
+    )
+    return Profile.of(bands, range_of_other)
 
 
 def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
@@ -103,7 +164,7 @@ def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
 def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:
     """Return the probabilities over a common denominator, and that: integers are much faster than fractions.
 
-    Those of a report with public randomness are of both together.
+    The probability of a report with public randomness is the probability of both together.
     """
     # By identity: millions of entries share a few fraction objects, so each is converted once.
     shares = {id(share): share for row in laws.rows for part in row for share in part.values()}
@@ -124,24 +185,6 @@ def _whole_shares(laws: Laws) -> list[int]:
     scale = lcm(*(share.denominator for share in laws.shares))
     whole = [int(share * scale) for share in laws.shares]
     return [1] * len(whole) if len(set(whole)) == 1 else whole
-
-
-def _profile(
-    laws: list[dict[Any, int]], other_laws: list[dict[Any, int]], total: int, cache: dict[Any, Profile]
-) -> Profile:
-    """Return the profile of one value against another, cached by the counts of its probability pairs."""
-    pairs: Counter[tuple[int, int]] = Counter()
-    for law, other_law in zip(laws, other_laws, strict=True):
-        pairs.update((share, other_law.get(report, 0)) for report, share in law.items())
-    range_of_other = sum(map(len, other_laws))
-    key = frozenset(pairs.items()), range_of_other
-    if key not in cache:
-        bands = (
-            Band(count, Fraction(count * share, total), Fraction(count * other_share, total))
-            for (share, other_share), count in pairs.items()
-        )
-        cache[key] = Profile.of(bands, range_of_other)
-    return cache[key]
 
 
 def _witness(
@@ -183,7 +226,9 @@ def verifiable(oracle: Oracle) -> FrequencyOracle:
     (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
     """
     known = _among_few(oracle)
-    return known if _is_quick(known) or analysis(known).profile() is not None else shrink(known)
+    if analysis(known).profile() is not None or _compared(known) <= _MANY_PAIRS:
+        return known
+    return shrink(known)
 
 
 def _among_few(oracle: Oracle) -> FrequencyOracle:
@@ -194,12 +239,12 @@ def _among_few(oracle: Oracle) -> FrequencyOracle:
 
 def _is_exact(oracle: FrequencyOracle) -> bool:
     """Whether comparing an oracle's laws is quick and complete."""
-    return _is_quick(oracle) and analysis(oracle).publics_are_all
+    return _compared(oracle) <= _QUICK_PAIRS and analysis(oracle).publics_are_all
 
 
-def _is_quick(oracle: FrequencyOracle) -> bool:
-    """Whether it is quick to compare the laws of all values with each other."""
-    return _probabilities(oracle) * oracle.domain_size <= _QUICK_PAIRS
+def _compared(oracle: FrequencyOracle) -> int:
+    """Return how many probabilities are compared if the law of each value is, with all others."""
+    return _probabilities(oracle) * oracle.domain_size
 
 
 def enumerable(oracle: FrequencyOracle) -> bool:

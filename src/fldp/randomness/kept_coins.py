@@ -24,7 +24,7 @@ _SCALE = 1 << BITS
 
 @dataclass(frozen=True)
 class KeptCoins:
-    """The coin of what is kept, with ``epsilon_permanent``, and that of a report, which both make ``epsilon``.
+    """The coin of what is kept, with ``epsilon_permanent``, and the coin of a report; together they keep ``epsilon``.
 
     >>> coins = KeptCoins.build("LWR", 0.5, 1.0, 2)
     >>> coins.first.p / coins.first.q <= exp_lower(1.0), coins.p / coins.q <= exp_lower(0.5)

@@ -10,7 +10,7 @@ from fldp.responder.kept_responses import MAX_KEPT_BITS, lwr
 from fldp.responder.parity_responses import MAX_HASH_BITS, fhr, fhr_left, fwr, fwr_left, halving, hrr
 from fldp.responder.response import MAX_VALUES, Response
 from fldp.responder.set_responses import ss
-from fldp.responder.symbol_responses import grr, hr, olh, power_of_two, rr
+from fldp.responder.symbol_responses import grr, hr, olh, power_of_two, rr, two_values
 from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, flag, integer, one_of, optional, positive
 
@@ -28,7 +28,7 @@ _RESPONSES: dict[str, Callable[..., Response]] = {
     "lwr": lwr,
 }
 _OWN: dict[str, dict[str, Constraint]] = {
-    "rr": {"domain_size": integer(2, 2)},
+    "rr": {"domain_size": two_values},
     "hr": {"blocks": power_of_two},
     "ss": {"set_size": optional(integer(1, MAX_VALUES))},
     "fhr": {"items": one_of("spread", "paper"), "allow_exposure": flag},

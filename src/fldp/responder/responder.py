@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from fldp.data.frame import BatchFrame
+from fldp.data.batch_frame import BatchFrame
 from fldp.errors import DomainError, ParameterError, WireError
 from fldp.responder.registry import checked_response, names, title_of
 from fldp.responder.response import Report, Response

@@ -1,15 +1,15 @@
 """The response that is a set of values: SS, by a random set of about the right size that is then corrected.
 
-There are ``d - 1`` places. So many random ones are drawn, each from all, that about ``w - 1`` different ones are hit.
-Given their number, these are uniform, because no place differs from another. Random ones are then taken out, or random
-others added, until there are ``w - 1``: they stay uniform. The last member is the true value if its coin says so, else
-one more random place. Place ``j`` stands for the value ``j``, and that of the true value for the last value. So **sets
-of one kind are exactly uniform**, where the kernel for batches (Floyd's sample by multiply-high) makes them uniform
-within ``w d/2^64``; the coin is the same, which allows for the uneven ones, and so the ratio of two probabilities is
-below ``e^eps`` by that factor.
+There are ``d - 1`` places. Random ones are drawn from all of them, as many as it takes to hit about ``w - 1`` different
+ones. Given their number, these are uniform, because no place differs from another. Random ones are then taken out, or
+random others added, until there are ``w - 1``: they stay uniform. The last member is the true value if its coin says
+so, else one more random place. Place ``j`` stands for the value ``j``, and the place of the true value for the last
+value. So **sets of one kind are exactly uniform**, where the kernel for batches (Floyd's sample by multiply-high) makes
+them uniform within ``w d/2^64``; the coin is the same, which allows for the uneven ones, and so the ratio of two
+probabilities is below ``e^eps`` by that factor.
 
-Places lie in blocks of 256, so that one is a byte: then ``translate`` returns those of a block that were drawn, sorted
-and each once, in one call. A random bit of each draw says which half of the blocks it falls into, and so on.
+Places lie in blocks of 256, so that one is a byte: then ``translate`` returns the places of a block that were drawn,
+sorted and each once, in one call. A random bit of each draw says which half of the blocks it falls into, and so on.
 
 How many corrections it takes does not depend on the value, and is independent of which set comes out.
 """
@@ -89,14 +89,14 @@ def ss(
 
 
 def drawer(places: int, members: int, raw: Callable[[int], bytes]) -> Callable[[], Blocks]:
-    """Return what draws a uniform set of about so many members, with a block for every value.
+    """Return what draws a uniform set of about this many members, with a block for every value.
 
     >>> kept = drawer(1000, 100, SECURE.raw)()
     >>> len(kept), 50 < sum(map(len, kept)) < 150
     (4, True)
     """
     blocks = [bytearray(range(min(_BLOCK, places - start))) for start in range(0, places, _BLOCK)]
-    blocks += [bytearray()] if places % _BLOCK == 0 else []  # that of the last value, which is no place
+    blocks += [bytearray()] if places % _BLOCK == 0 else []  # for the last value, which has no place
     levels, few = (len(blocks) - 1).bit_length(), min(members, places - members)
     chosen = hit if few == members else missed  # whichever are fewer are drawn
     draws = round(log1p(-few / places) / log1p(-1 / (_BLOCK << levels)))
@@ -169,7 +169,7 @@ def pick(kept: Blocks, member: bool, places: Iterator[int]) -> int:
 
 
 def resize(kept: Blocks, size: int, places: Iterator[int]) -> None:
-    r"""Take random members out, or add random others, until there are so many.
+    r"""Take random members out, or add random others, until the set has this many.
 
     >>> kept = [bytearray(b"\0\1")]
     >>> resize(kept, 1, iter([3, 0]))

@@ -3,7 +3,7 @@
 from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.word_pool import SECURE, WordSource
 from fldp.responder.response import WORD, Response, chooser, fields_packer, high_of, lifted, symbol_packer
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, is_integer
 
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MAX_SYMBOLS = 2**32 - 1
@@ -45,6 +45,17 @@ def power_of_two(owner: str, name: str, value: object) -> int:
     if number & (number - 1):
         raise fail(owner, name, "a power of two", value)
     return int(number)
+
+
+def two_values(owner: str, name: str, value: object) -> int:
+    """Accept the number of values of randomized response.
+
+    >>> two_values("RR", "domain_size", 2)
+    2
+    """
+    if not is_integer(value) or value != 2:
+        raise fail(owner, name, "2 (GRR takes more)", value)
+    return 2
 
 
 def hr(title: str, epsilon: float, domain_size: int, blocks: int = 1, *, source: WordSource = SECURE) -> Response:

@@ -8,8 +8,8 @@ from statistics import NormalDist
 import numpy as np
 
 from fldp.data.comparison import z_score
+from fldp.data.dataframes import Columns, FramedAtLevel, by_column
 from fldp.data.estimate import Estimate
-from fldp.data.frames import Columns, FramedAtLevel, by_column
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.oracles.base.analysis import analysis
 from fldp.search.prefix_code import Beginning

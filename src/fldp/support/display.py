@@ -20,7 +20,7 @@ def drawn_by(load: Callable[[], ModuleType]) -> None:
 
 
 def drawing() -> ModuleType:
-    """Return the module that draws, ``fldp.presentation.showing``."""
+    """Return the module that draws, ``fldp.presentation.result_display``."""
     return _Drawing.load()
 
 

@@ -87,7 +87,7 @@ def integer(low: int, high: int) -> Constraint:
 
     def check(owner: str, name: str, value: object) -> int:
         if not is_integer(value) or not low <= int(value) <= high:
-            raise fail(owner, name, f"an integer from {low} to {high}", value)
+            raise fail(owner, name, f"an integer from {low} to {high}" if low < high else str(low), value)
         return int(value)
 
     return check

@@ -62,7 +62,7 @@ class PolarsAccessor:
 
 
 def _oracle(asked: Asked) -> Oracle:
-    return asked if isinstance(asked, Oracle) else asked.oracle
+    return asked.oracle if isinstance(asked, Survey) else asked
 
 
 def _present(column: str, columns: Any) -> str:

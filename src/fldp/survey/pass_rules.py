@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 KEYS = ("issuer_key", "issuer")
 _WHERE = "left out unless submit is 'pass'"
-_KEY = "the 456 characters that fldp issuer create prints"
+KEY_LENGTH = 456
+_KEY = f"the {KEY_LENGTH} characters that fldp issuer create prints"
 _ISSUER = "an origin in its usual form, such as https://issuer.example, or left out where the collector issues"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fldp.data.scale import MEAN, Scale
 from fldp.estimation.question_planner import ALL, NONE, questions
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.record_oracle import MAX_QUESTIONS
 from fldp.oracles.sampled.sampled import Sampled, of_questions
@@ -19,6 +20,7 @@ from fldp.support.identifiers import SURVEY_NAME
 from fldp.support.validation import MistakeList, flag, integer, one_of, positive
 from fldp.survey.number import NUMBER, check_number, with_waves
 from fldp.survey.questions import NO_ANSWER, SurveyQuestion
+from fldp.wire.description import describe
 
 MAX_ANSWERS = 1 << 16
 ASK = ("all", "drawn")
@@ -101,7 +103,7 @@ def _check_names(asked: tuple[SurveyQuestion, ...], mistakes: MistakeList) -> No
     for place, name in enumerate(names):
         if name in names[:place]:
             here = f"questions[{place}]"
-            mistakes.add((here, "name"), f"different from that of questions[{names.index(name)}]", name)
+            mistakes.add((here, "name"), f"different from the name of questions[{names.index(name)}]", name)
 
 
 def _tables(table: Any, asked: tuple[SurveyQuestion, ...], mistakes: MistakeList) -> dict[str, Any]:
@@ -189,7 +191,9 @@ def _check_crosses(oracle: Sampled, asked: tuple[SurveyQuestion, ...], cross: An
 
 
 def described(oracle: Oracle) -> dict[str, Json]:
-    """Return the oracle of several questions as its survey pins it: always with base, views and weights."""
+    """Return an oracle as its survey names it: without the domain, and for several questions always with all views."""
+    if analysis(oracle).answers is None:
+        return {name: value for name, value in describe(oracle).items() if name != "domain_size"}
     asked = of_questions("survey", oracle)
     pinned: dict[str, Json] = {"name": asked.name, "epsilon": asked.epsilon, "base": asked.base}
     eta = {} if asked.eta == 1 else {"eta": float(asked.eta)}

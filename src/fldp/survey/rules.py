@@ -13,7 +13,7 @@ from fldp.errors import ParameterError
 from fldp.estimation.expected_error import required
 from fldp.oracles import get
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
-from fldp.oracles.base.oracle import Oracle, Refreshing
+from fldp.oracles.base.oracle import Oracle, as_refreshing
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
 from fldp.support.exact_numbers import share_text
@@ -62,7 +62,7 @@ REPEATS = (
     "monthly",
 )  # how often a person may answer; a survey names it only if it is not the first
 FORMAT = "fldp-survey-1"
-MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
+MAX_LABEL, MAX_TEXT, MAX_LABELS, MAX_MINIMUM = 200, 2000, 1_000_000, 10**9
 _TEXTS = ("name", "question", "title", "description", "topic", "language")
 _FORMS = {"name": SURVEY_NAME, "topic": SURVEY_NAME, "language": LANGUAGE}
 _DOMAINS = ("labels", "domain_size", "labels_file", "domain", NUMBER)
@@ -124,11 +124,16 @@ def _several(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList)
     keys = {*_TEXTS, "questions", "tables", "oracle", "collect"} - {"question"}
     mistakes.unknown((), fields, keys, "a key of a survey of several questions")
     arguments = _texts({key: value for key, value in fields.items() if key != "question"}, mistakes, ("name",))
-    arguments |= check_questions(fields, folder, mistakes, _domain, _text)
+    arguments |= check_several(fields, folder, mistakes)
     oracle = arguments.get("oracle")
     collect = _collect(fields.get("collect", {}), oracle, mistakes)
     _check_derive(collect, oracle, mistakes)
     return arguments | {"collect": collect}
+
+
+def check_several(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) -> dict[str, Any]:
+    """Return several questions, how they are asked, and their oracle, by the names of a survey's arguments."""
+    return check_questions(fields, folder, mistakes, _domain, _text)
 
 
 def _texts(
@@ -284,7 +289,15 @@ def _oracle(
     _check_parameters(cls, parameters, mistakes)
     if domain is None or mistakes.count > before:
         return None
+    if "domain_size" in domain and not _takes(cls, domain["domain_size"], mistakes):
+        return None
     return mistakes.attempt(partial(cls, **domain, **parameters), ("oracle",))
+
+
+def _takes(cls: type[Oracle], answers: int, mistakes: MistakeList) -> bool:
+    """Whether an oracle takes so many answers, in the words of a survey."""
+    check = partial(cls.params["domain_size"], cls.__name__, "the number of answers", answers)
+    return mistakes.attempt(check, ("oracle", "name")) is not None
 
 
 def _number_oracle(fields: Any, number: Scale | None, mistakes: MistakeList) -> Oracle | None:
@@ -351,7 +364,7 @@ def _check_derive(collect: dict[str, Any], oracle: Oracle | None, mistakes: Mist
 
 def keeps(oracle: Oracle) -> bool:
     """Whether people store something of their first answer, which all of their reports are drawn from."""
-    return isinstance(oracle, Refreshing)
+    return as_refreshing(oracle) is not None
 
 
 def _repeat(value: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[str, Any]:
@@ -407,5 +420,5 @@ _COLLECT: dict[str, Constraint] = {
     "opens": _time,
     "closes": _time,
     "retention": one_of("raw", "tally"),
-    "minimum": integer(1, 10**9),
+    "minimum": integer(1, MAX_MINIMUM),
 }

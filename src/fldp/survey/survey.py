@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.anytime import PLANNED
+from fldp.data.anytime_intervals import PLANNED
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Reports, Tally
 from fldp.data.scale import Scale
 from fldp.errors import DomainError
 from fldp.oracles.base import ticket_words
-from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.passes.tokens import PassTerms
@@ -33,11 +32,10 @@ from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
 from fldp.survey.questions import RecordQuestion, SurveyQuestion
-from fldp.survey.questions_table import described as pinned
+from fldp.survey.questions_table import described as described_oracle
 from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, REPEATS, STRINGS, CollectRules, check_plain, keeps
 from fldp.survey.search_table import described
 from fldp.survey.visible_text import check_labels_visible, check_texts
-from fldp.wire.description import describe
 
 __all__ = ["Survey", "SurveyError"]
 
@@ -73,7 +71,7 @@ class Survey(Displayed):
     language: str | None = None  # of its texts, and of the answer page
     number: Scale | None = None  # where a number is asked for: its range and its cells
     questions: tuple[SurveyQuestion, ...] = ()  # where there are several
-    ask: str = "all"  # of several questions: all, or those of the view that chance has drawn
+    ask: str = "all"  # of several questions: all, or "drawn": the questions of the view that chance has drawn
 
     @classmethod
     def load(cls, path: str | Path, *, draft: bool = False) -> "Survey":
@@ -120,14 +118,13 @@ class Survey(Displayed):
     def canonical(self) -> dict[str, Json]:
         """Everything that a participant answers to, as a JSON object."""
         texts = {name: getattr(self, name) for name in ("title", "description", "topic", "language")}
-        oracle = {name: value for name, value in describe(self.oracle).items() if name != "domain_size"}
         return {
             "format": FORMAT,
             "name": self.name,
             **({} if self.questions else {"question": self.question}),
             **{name: text for name, text in texts.items() if text is not None},
             **self.domain,
-            "oracle": pinned(self.oracle) if analysis(self.oracle).answers is not None else oracle,
+            "oracle": described_oracle(self.oracle),
             "collect": dict(self.collect),
         }
 

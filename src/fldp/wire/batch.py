@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from fldp.data import frame
+from fldp.data import batch_frame
 from fldp.data.packing import pack, packed_size, unpack
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, FldpError, WireError
@@ -29,9 +29,10 @@ from fldp.support.identifiers import VERSION
 from fldp.wire.description import abbreviate, build, describe
 
 MAX_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
-MAGIC, FORMAT, REPORTS, TALLY, CHECK = frame.MAGIC, frame.FORMAT, frame.REPORTS, frame.TALLY, frame.CHECK
+MAGIC, FORMAT, CHECK = batch_frame.MAGIC, batch_frame.FORMAT, batch_frame.CHECK
+REPORTS, TALLY = batch_frame.REPORTS, batch_frame.TALLY
 _MAX_HEADER = 4096
-_CHUNK_BYTES = frame.CHUNK_BYTES
+_CHUNK_BYTES = batch_frame.CHUNK_BYTES
 _PIECE = 1 << 20
 
 
@@ -42,7 +43,7 @@ def chunk_size(oracle: Oracle) -> int:
     >>> chunk_size(fldp.FHR(epsilon=1.0, domain_size=1023))
     1677720
     """
-    return frame.chunk_reports(oracle.report_format.bits)
+    return batch_frame.chunk_reports(oracle.report_format.bits)
 
 
 class Writer:
@@ -239,7 +240,7 @@ class _Output:
         self.raw(self._hash.digest()[:CHECK])
 
     def preamble(self, kind: int, oracle: Oracle, survey: str | None) -> None:
-        self.raw(frame.preamble(kind, _header(oracle, survey)))
+        self.raw(batch_frame.preamble(kind, _header(oracle, survey)))
 
 
 class _Input:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fldp.errors import DomainError
-from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.oracle import Oracle, as_oracle
 from fldp.randomness.row_words import RowWords, RunKey
 from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
@@ -71,7 +71,7 @@ class Privatizer:
                 raise DomainError(f"privatize: {what} must name a column, got {name!r}")
         if self.identifier == self.column:
             raise DomainError(f"privatize: identifier must be another column than the values, got {self.column!r}")
-        if not isinstance(self.target, Oracle | Survey):
+        if as_oracle(self.oracle) is None:
             raise DomainError(f"privatize: oracle must be an oracle or a survey, got {type(self.target).__name__}")
         if not isinstance(self.key, RunKey):
             raise DomainError(f"privatize: run_key must be a RunKey, got {type(self.key).__name__}")

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.reports import MAX_COUNT
 from fldp.errors import DomainError, ParameterError
 from fldp.support.validation import fail
 
@@ -34,7 +35,7 @@ class Population:
         if counts.dtype.kind not in "iu" or counts.ndim != 1 or len(counts) < 2 or (counts < 0).any():
             rule = "at least two integers of at least 0"
             raise fail(f"population {self.name}", "counts", rule, f"{counts.dtype} of shape {counts.shape}")
-        if not 0 < int(counts.sum()) < 2**62:
+        if not 0 < int(counts.sum()) < MAX_COUNT:
             raise fail(f"population {self.name}", "counts", "counts of at least one user", int(counts.sum()))
         counts = counts.astype(np.int64)
         counts.flags.writeable = False

@@ -21,7 +21,7 @@ GROUPS = 8
 
 
 @dataclass(frozen=True)
-class Attack:
+class Tradeoff:
     """The attacker's best guess after one report, blind and knowing the population; and the error, for each decoder.
 
     An error is the variance of an estimated count divided by the users, the mean over all values of the population.
@@ -37,9 +37,9 @@ class Attack:
 class Match:
     """An oracle with a smaller eta, decoded in one way, and OUE, which is plain LDP, with the same error."""
 
-    weak: Attack
+    weak: Tradeoff
     decoder: str
-    plain: Attack
+    plain: Tradeoff
 
 
 def subjects(domain_size: int, epsilon: float, etas: tuple[Fraction, ...] = ETAS) -> list[FrequencyOracle]:
@@ -68,7 +68,7 @@ def attacks(
     stream: Stream,
     epsilons: tuple[float, ...] = EPSILONS,
     advance: Progress | None = None,
-) -> Iterator[Attack]:
+) -> Iterator[Tradeoff]:
     """Attack every oracle at every epsilon, on the domain of a population; ``advance`` hears of the share done."""
     for epsilon in epsilons:
         chosen = subjects(population.domain_size, epsilon)
@@ -90,10 +90,10 @@ def matches(population: Population, draws: int, stream: Stream, epsilon: float) 
             yield Match(weak, decoder, _attack(plain, population, draws, stream.child("plain", name, decoder)))
 
 
-def _attack(oracle: FrequencyOracle, population: Population, draws: int, stream: Stream) -> Attack:
+def _attack(oracle: FrequencyOracle, population: Population, draws: int, stream: Stream) -> Tradeoff:
     blind = bayes(oracle, draws=draws, rng=stream.child("blind"))
     informed = bayes(oracle, population.counts, draws=draws, rng=stream.child("informed"))
-    return Attack(oracle, blind, informed, errors_of(oracle, population))
+    return Tradeoff(oracle, blind, informed, errors_of(oracle, population))
 
 
 def errors_of(oracle: FrequencyOracle, population: Population) -> dict[str, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import process_time
 
 from fldp.experiments.datasets.population import Population
-from fldp.experiments.paper.attacks import ETAS, Attack, Match, attacks, matches, subjects
+from fldp.experiments.paper.attacks import ETAS, Match, Tradeoff, attacks, matches, subjects
 from fldp.experiments.paper.costs import Clock, Cost, measure
 from fldp.experiments.paper.evaluation import Evaluation
 from fldp.experiments.runner.cells import RunPlan
@@ -33,7 +33,7 @@ class Evidence:
     users: Table
     etas: Table
     costs: tuple[Cost, ...]
-    attacks: tuple[Attack, ...]
+    attacks: tuple[Tradeoff, ...]
     matches: tuple[Match, ...] = ()
     oracles: Mapping[str, type[FrequencyOracle]] = field(default_factory=dict)
 

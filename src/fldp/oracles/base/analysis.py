@@ -28,11 +28,11 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.blanket import Blanket
 from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.leaks_and_parts import ParityLeak, ReportPart
 from fldp.oracles.base.moved_members import with_own_answers
 from fldp.oracles.base.oracle import Law, Oracle, Public
 from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Profile
-from fldp.oracles.base.revelations import ParityLeak, ReportPart
 from fldp.oracles.base.strategy import Strategy, TargetCells, Targets, times
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
 from fldp.randomness.stream import Stream, Words
@@ -420,7 +420,7 @@ def _completed(companion: type[Analysis[Oracle]], kind: type[Oracle], registered
 
 
 def _own_classes(kind: type[Oracle]) -> Iterator[type]:
-    """Yield the class and its base classes up to those of all oracles."""
+    """Yield the class and its bases, up to the classes that all oracles share."""
     return takewhile(lambda cls: cls not in (FrequencyOracle, StringOracle), kind.__mro__)
 
 

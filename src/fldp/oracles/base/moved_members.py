@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from functools import cached_property, partial
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -40,6 +41,20 @@ _MOVED = {
     **{name: ("estimator", name) for name in (*_STATISTICS, "runs", "totals", "fit", "p", "q", "chances")},
     **{name: ("analysis", name) for name in _ANSWERS},
 }
+# Members that only an oracle and its companion need, by their old names.
+_OWN = (
+    *("outputs", "size", "space", "symbols", "order", "rows", "leaks", "bits", "parities", "kind_of", "levels"),
+    *("channel", "inverse", "shares", "places", "shown", "revealed", "supported", "sketch", "tagged", "header"),
+    *("reports_from", "reports_in", "group_of", "split", "keep_words", "basis_format", "hides_nothing_public"),
+    *("view_of", "sample_records"),
+)
+_INTERNAL = {
+    **{name: f"_{name}" for name in _OWN},
+    **{name: f"_filters.{name}" for name in ("seeds", "evidence", "design")},
+    "filters": "_filters.bits_of",
+    "response": "_sketch.response",
+    "combinations": "_values_end",
+}
 _ABOVE_ORACLE = (ABC, object)
 _FORMATS: dict[str, Any] = {"report_format": ReportFormat, "tally_format": TallyFormat}
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
@@ -50,6 +65,10 @@ _CONVERTED: dict[str, Callable[[Any], Any]] = {
 
 def moved(oracle: "Oracle", name: str) -> object:
     """Return a member under its old name, with a warning that names the new one."""
+    path = _INTERNAL.get(name, "")
+    if path and hasattr(type(oracle), path.partition(".")[0]):
+        warnings.warn(f"{oracle.title}.{name} is internal: it may change", DeprecationWarning, stacklevel=3)
+        return attrgetter(path)(oracle)
     if name not in _MOVED:
         raise AttributeError(f"{type(oracle).__name__!r} object has no attribute {name!r}", name=name, obj=oracle)
     owner, field = _MOVED[name]

@@ -94,6 +94,16 @@ class Following(Protocol):
         """The probability that a change of value can be seen at all, which no epsilon covers."""
 
 
+def as_refreshing(oracle: "Oracle") -> Refreshing | None:
+    """Return the oracle if its reports are drawn anew from an answer that people store; None if they are not."""
+    return oracle if isinstance(oracle, Refreshing) else None
+
+
+def as_following(oracle: "Oracle") -> Following | None:
+    """Return the oracle if people store a basis for reports of a value that changes; None if they do not."""
+    return oracle if isinstance(oracle, Following) else None
+
+
 def follows(oracle: "Oracle") -> bool:
     """Return whether the reports of an oracle follow a value that changes.
 
@@ -342,6 +352,16 @@ class Oracle(ABC):
     @abstractmethod
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many users hold each value, with standard errors."""
+
+
+def as_oracle(subject: object) -> Oracle | None:
+    """Return what is given if it is an oracle; None if it is anything else.
+
+    >>> import fldp
+    >>> as_oracle(fldp.RR(epsilon=1.0)), as_oracle([[0.75, 0.25], [0.25, 0.75]])
+    (RR(epsilon=1.0), None)
+    """
+    return subject if isinstance(subject, Oracle) else None
 
 
 def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:

@@ -49,19 +49,15 @@ class RecordOracle(Oracle):
     # ----------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def combinations(self) -> int:
+    def _values_end(self) -> int:
         """The number of different records."""
         return prod(self.answers)
-
-    @property
-    def _values_end(self) -> int:
-        return self.combinations
 
     def _as_values(self, values: object) -> Values:
         """Accept records as integers, as rows of answers, or as a frame with a column for each question."""
         rows = _rows(values)
         if rows is None:
-            return as_values(self.title, values, self.combinations)
+            return as_values(self.title, values, self._values_end)
         return self.records(rows)
 
     def records(self, rows: object) -> NDArray[np.int64]:
@@ -91,7 +87,7 @@ class RecordOracle(Oracle):
     def among(self, records: object) -> FrequencyOracle:
         """Return this oracle over the numbers of a few records, for everything that needs a list of values."""
 
-    def sample_records(self, count: int = 8) -> NDArray[np.int64]:
+    def _sample_records(self, count: int = 8) -> NDArray[np.int64]:
         """Return a few records whose pairs are of every kind: they differ in every answer, in all but one, in one."""
         last = np.array(self.answers) - 1
         rows = [0 * last, last, last // 2]

@@ -159,7 +159,7 @@ def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) ->
     if isinstance(oracle, FrequencyOracle):
         return oracle
     if isinstance(oracle, RecordOracle):
-        return oracle.among(oracle.sample_records())
+        return oracle.among(oracle._sample_records())
     if isinstance(oracle, StringOracle) and candidates:
         return oracle.among(candidates)
     rule = "name candidates: oracle.among([...]), or --candidates FILE"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, analyses
-from fldp.oracles.base.claims import Claim, Scores, SumClaim, TotalClaim, supports
+from fldp.oracles.base.claims import CellClaim, Claim, Scores, SumClaim, TotalClaim, supports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import Supports, SupportsByKind
 
@@ -48,13 +48,22 @@ class UnevenAnalysis(Analysis[F_co]):
         return self.oracle.estimator
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return the first two values of every kind."""
-        part = self._supports.kind_of[start:stop]
-        return sorted(start + int(k) for kind in np.unique(part) for k in np.flatnonzero(part == kind)[:2])
+        return two_of_each_kind(self._supports, start, stop)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
-        high, low, _ = self._supports.chances
-        yield supports(tally.state, tally.n, low, high)
+        yield supports_by_kind(self._supports, tally)
+
+
+def two_of_each_kind(estimator: SupportsByKind, start: int, stop: int) -> list[int]:
+    """Return the first two values of every kind, of those from ``start`` up to ``stop``."""
+    part = estimator.kind_of[start:stop]
+    return sorted(start + int(k) for kind in np.unique(part) for k in np.flatnonzero(part == kind)[:2])
+
+
+def supports_by_kind(estimator: SupportsByKind, tally: Tally) -> CellClaim:
+    """Claim the supports of every value, by the p and q of its kind."""
+    high, low, _ = estimator.chances
+    return supports(tally.state, tally.n, low, high)
 
 
 def total_of(estimator: Supports, tally: Tally) -> TotalClaim:

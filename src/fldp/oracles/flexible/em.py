@@ -5,7 +5,7 @@ For FHR and FWR the probability of a report under item ``t`` is a short sum of W
 names. So a step of EM for all items costs one pass over the reports and two transforms, like decoding.
 The estimate is **biased**: it lies in the simplex. It is the most likely one, and for large domains hardly better than
 norm-sub: with as many parameters as values it fits the noise. ``method="bayes"`` has a far smaller total error, from
-the tally alone; this is for who needs the maximum itself.
+the tally alone; this is for those who need the maximum itself.
 """
 
 import math

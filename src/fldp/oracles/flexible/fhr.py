@@ -153,7 +153,7 @@ class FHR(FrequencyOracle):
         return SymbolCoin.build(self.title, self.epsilon, 2)
 
     @cached_property
-    def rows(self) -> Items:
+    def _rows(self) -> Items:
         """The rows of the matrix that represent the values."""
         return Items.spread(self.domain_size) if self.items == "spread" else Items.paper(self.domain_size)
 
@@ -166,47 +166,47 @@ class FHR(FrequencyOracle):
 
     @property
     def anonymity(self) -> int:
-        return self.rows.anonymity
+        return self._rows.anonymity
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        position = symbol_dtype(self.rows.rows)
+        position = symbol_dtype(self._rows.rows)
         dtype = np.dtype([("plus", position), ("minus", position)])
 
         def report(outcome: tuple[int, int], public: None = None) -> Array:
             del public
             return np.array(outcome, dtype)
 
-        return ReportFormat(dtype, ((self.rows.bits, 2),), self._check, lambda row: (None, row.item()), report)
+        return ReportFormat(dtype, ((self._rows.bits, 2),), self._check, lambda row: (None, row.item()), report)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        return TallyFormat((2, self.rows.rows), _adds_up)
+        return TallyFormat((2, self._rows.rows), _adds_up)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        first, mask = U64(self.rows.first), U64(self.rows.rows - 1)
+        first, mask = U64(self._rows.first), U64(self._rows.rows - 1)
         draw_pairs.over(len(values))(values, words.reshape(-1), first, mask, U64(self.coin.keep), _positions(out))
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_pairs.for_work(2 * len(data))(
-            _positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1]
+            _positions(np.ascontiguousarray(data)), U64(self._rows.rows - 1), state[0], state[1]
         )
 
     def _check(self, data: Array) -> NDArray[np.bool_]:
         """Every pair of different positions is possible: each mask but 0 is odd for some item."""
         good = np.empty(len(data), np.bool_)
-        check_pairs.for_work(2 * len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
+        check_pairs.for_work(2 * len(data))(_positions(np.ascontiguousarray(data)), U64(self._rows.rows - 1), good)
         return good
 
     @cached_property
     def estimator(self) -> PairSigns:
-        c, first = float(1 / (2 * self.coin.p - 1)), self.rows.first
+        c, first = float(1 / (2 * self.coin.p - 1)), self._rows.first
         noise = Noise(leak=1.0, response=c * c / 2, own=c * c - 1, p=float(self.coin.p), leaked=2, symbols=2)
         items = np.arange(first, first + self.domain_size, dtype=np.uint64)
-        return PairSigns(self.domain_size, noise, self.rows.rows, items, self._parts, self._characters)
+        return PairSigns(self.domain_size, noise, self._rows.rows, items, self._parts, self._characters)
 
     def _parts(self, tally: Tally) -> tuple[Floats, Floats]:
-        used = slice(self.rows.first, self.rows.first + self.domain_size)
+        used = slice(self._rows.first, self._rows.first + self.domain_size)
         signs, masks = walsh_hadamard(tally.state)[:, used]
         return masks.astype(np.float64), signs / float(2 * (2 * self.coin.p - 1))
 

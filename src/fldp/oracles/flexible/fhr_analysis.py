@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.analysis import Analysis, analyses
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.leaks_and_parts import ParityLeak
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fhr import FHR
-from fldp.oracles.flexible.walsh_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
+from fldp.oracles.flexible.walsh_analysis import items_claims, leaked_likelihoods, parity_leak, signs_of, spanned, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,26 +54,26 @@ class HadamardRowStrategy(Strategy):
 
 
 @analyses(FHR)
-class FHRAnalysis(WalshAnalysis[FHR]):
+class FHRAnalysis(Analysis[FHR]):
     """Two positions of opposite sign."""
 
     server_work = "O(n + d log d)"
 
     @property
     def outcomes(self) -> int:
-        return self.oracle.rows.rows**2 // 2
+        return self.oracle._rows.rows**2 // 2
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Half of the pairs have one sign twice under the other item; in the rest all orders are equally likely."""
         del value, other
-        pairs, quarter = self.oracle.rows.rows**2, (self.oracle.coin.p / 4, self.oracle.coin.q / 4)
+        pairs, quarter = self.oracle._rows.rows**2, (self.oracle.coin.p / 4, self.oracle.coin.q / 4)
         shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
         return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
 
     def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
-        item, rows = value + self.oracle.rows.first, self.oracle.rows.rows
+        item, rows = value + self.oracle._rows.first, self.oracle._rows.rows
         pairs = rows * rows // 4
         sign = [(item & i).bit_count() & 1 for i in range(rows)]
         return {
@@ -82,11 +83,17 @@ class FHRAnalysis(WalshAnalysis[FHR]):
             if sign[plus] != sign[minus]
         }
 
-    def leak(self, data: Array) -> tuple[Array, Array]:
+    def likelihoods(self, data: Array) -> Floats:
+        return leaked_likelihoods(self.oracle.estimator, data, self._leak, self._agreement)
+
+    def parities(self) -> ParityLeak:
+        return parity_leak(self.oracle.estimator, self._leak)
+
+    def _leak(self, data: Array) -> tuple[Array, Array]:
         masks = (data["plus"] ^ data["minus"])[:, None]
         return masks, np.ones(masks.shape, np.uint8)
 
-    def agreement(self, data: Array, items: Array) -> Floats:
+    def _agreement(self, data: Array, items: Array) -> Floats:
         """The first position has sign +1 with probability p."""
         odds = float(self.oracle.coin.q / self.oracle.coin.p)
         return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, odds, 1.0)
@@ -94,9 +101,9 @@ class FHRAnalysis(WalshAnalysis[FHR]):
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """A mask is odd for its item and a fair coin for others; the order of the two positions is a coin, too."""
         oracle = self.oracle
-        D, n = oracle.rows.rows, tally.n
-        used = np.arange(D) >= oracle.rows.first
-        used[oracle.rows.first + oracle.domain_size :] = False
+        D, n = oracle._rows.rows, tally.n
+        used = np.arange(D) >= oracle._rows.first
+        used[oracle._rows.first + oracle.domain_size :] = False
         signs, masks = tally.state
         claim = "no mask is more frequent than if all held a value that can have it"
         yield CellClaim("masks", claim, -masks[1:], n, 0.0, 2 / D, lambda cell: f"mask {cell + 1}")
@@ -108,7 +115,7 @@ class FHRAnalysis(WalshAnalysis[FHR]):
 
     def honest_reports(self, data: Array) -> Iterator[Claim]:
         oracle = self.oracle
-        D = oracle.rows.rows
+        D = oracle._rows.rows
         counts = np.concatenate([np.bincount(data[end], minlength=D) for end in ("plus", "minus")])
         low, high = (2 * float(share) / D for share in (oracle.coin.q, oracle.coin.p))
         claim = "every position is as frequent as for some value"
@@ -144,7 +151,7 @@ class FHRAnalysis(WalshAnalysis[FHR]):
         known, oracle = super().identified(), self.oracle
         if known is not None or type(oracle) is not FHR:
             return known
-        rows, bits = oracle.rows, oracle.rows.bits - 1
+        rows, bits = oracle._rows, oracle._rows.bits - 1
         if oracle.domain_size == rows.rows - 1:
             return spanned(bits, 1, idle=1)
         return spanned(bits, 1) if oracle.domain_size == rows.first == rows.rows // 2 else None

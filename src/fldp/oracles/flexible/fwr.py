@@ -207,7 +207,7 @@ class FWR(FrequencyOracle):
       what a full agreement adds
 
     >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
-    >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_format.bits
+    >>> oracle._leaks, oracle._bits, oracle.anonymity, oracle.report_format.bits
     (1, 2, 511, 33)
     >>> round(oracle.variance(1, 0), 3), round(FWR(epsilon=1.0, domain_size=1023).variance(1, 0), 2)
     (0.649, 3.69)
@@ -230,46 +230,46 @@ class FWR(FrequencyOracle):
     def _settle_parameters(self) -> None:
         if self.hash_bits == best_hash_bits(self.epsilon):
             object.__setattr__(self, "hash_bits", None)  # the default: the same oracle, whether stated or not
-        if self.leaks + self.bits > MAX_MASKS:
+        if self._leaks + self._bits > MAX_MASKS:
             raise fail(
-                self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
+                self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self._bits)} with {self._bits} hash bits", self.eta
             )
-        if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size & (self.domain_size - 1):
+        if self._leaks and self.domain_size > MAX_SCATTERED and self.domain_size & (self.domain_size - 1):
             rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
             raise fail(self.title, "domain_size", rule, self.domain_size)
         settle_exposure(self)
 
     @cached_property
-    def leaks(self) -> int:
+    def _leaks(self) -> int:
         """The number ``k`` of exact parities."""
         return self.eta.denominator.bit_length() - 1
 
     @cached_property
-    def bits(self) -> int:
+    def _bits(self) -> int:
         """The number ``m`` of randomized parities."""
         return self.hash_bits or best_hash_bits(self.epsilon)
 
     @cached_property
     def coin(self) -> SymbolCoin:
         """The realised coin among the symbols."""
-        return SymbolCoin.build(self.title, self.epsilon, 1 << self.bits)
+        return SymbolCoin.build(self.title, self.epsilon, 1 << self._bits)
 
     @property
     def anonymity(self) -> int:
-        return fwr_items.anonymity(self.domain_size, self.leaks)
+        return fwr_items.anonymity(self.domain_size, self._leaks)
 
     @cached_property
-    def parities(self) -> Parities:
+    def _parities(self) -> Parities:
         """The mechanism."""
-        return Parities(self.domain_size, self.leaks, self.bits, self.coin, self.allow_exposure)
+        return Parities(self.domain_size, self._leaks, self._bits, self.coin, self.allow_exposure)
 
     @property
     def _mechanism(self) -> Parities:
-        return self.parities
+        return self._parities
 
     @property
     def estimator(self) -> Walsh:
-        return self.parities.estimator
+        return self._parities.estimator
 
 
 @dataclass(frozen=True, repr=False)
@@ -310,17 +310,17 @@ class HRR(FrequencyOracle):
         return SymbolCoin.build(self.title, self.epsilon, 2)
 
     @cached_property
-    def parities(self) -> Parities:
+    def _parities(self) -> Parities:
         """The mechanism."""
         return Parities(self.domain_size, 0, 1, self.coin)
 
     @property
     def _mechanism(self) -> Parities:
-        return self.parities
+        return self._parities
 
     @property
     def estimator(self) -> Walsh:
-        return self.parities.estimator
+        return self._parities.estimator
 
 
 def _only(owner: str, name: str, value: object) -> Any:

@@ -14,9 +14,10 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.base.analysis import analyses, analysis
+from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.blanket import Blanket, two_levels
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.leaks_and_parts import ParityLeak
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
@@ -24,7 +25,7 @@ from fldp.oracles.base.strategy import Generator, Strategy, Targets, largest
 from fldp.oracles.flexible.fwr import FWR, HRR
 from fldp.oracles.flexible.lwr import LWR
 from fldp.oracles.flexible.walsh import agreeing
-from fldp.oracles.flexible.walsh_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
+from fldp.oracles.flexible.walsh_analysis import items_claims, leaked_likelihoods, parity_leak, signs_of, spanned, whole
 from fldp.randomness.stream import Stream
 from fldp.support.validation import fail
 
@@ -44,7 +45,7 @@ class ParityStrategy(Strategy):
 
     @property
     def _items(self) -> NDArray[Any]:
-        return np.asarray(self.oracle.parities.items[self.targets])
+        return np.asarray(self.oracle._parities.items[self.targets])
 
     @property
     def _weights(self) -> Floats:
@@ -56,30 +57,30 @@ class ParityStrategy(Strategy):
     @property
     def _worth(self) -> tuple[float, float, float]:
         """What a report adds to an estimate: if it agrees in all parities, if in the leak, and always."""
-        K, g, w = 1 << self.oracle.parities.leaks, 1 << self.oracle.parities.bits, self.oracle.estimator.noise.weight
-        sure = w / (float(self.oracle.parities.coin.p) - 1 / g)
+        K, g, w = 1 << self.oracle._parities.leaks, 1 << self.oracle._parities.bits, self.oracle.estimator.noise.weight
+        sure = w / (float(self.oracle._parities.coin.p) - 1 / g)
         return (sure, -sure / g, 0.0) if K == 1 else (sure, (1 - w) * K / (K - 1) - sure / g, -(1 - w) / (K - 1))
 
     def craft(self, count: int, generator: Generator) -> Array:
-        alike = np.flatnonzero(np.abs(signs_of(self.oracle.parities.rows, self._items)) == len(self.targets))
-        masks = generator.choice(alike, (count, self.oracle.parities.masks))
+        alike = np.flatnonzero(np.abs(signs_of(self.oracle._parities.rows, self._items)) == len(self.targets))
+        masks = generator.choice(alike, (count, self.oracle._parities.masks))
         return _masked(self.oracle, masks, _codes(masks, self._items[None, :1])[:, 0])
 
     def blind_mean(self) -> float:
-        share = (1 - self.oracle.estimator.noise.weight) / self.oracle.parities.rows
+        share = (1 - self.oracle.estimator.noise.weight) / self.oracle._parities.rows
         return float(share * self._weights.sum())
 
     def blind(self, count: int, generator: Generator) -> Array:
         """Draw uniform masks and symbols, and the leak of a random item, since not every leak is possible."""
-        masks = generator.integers(self.oracle.parities.rows, size=(count, self.oracle.parities.masks))
-        leak = _codes(masks, generator.integers(self.oracle.parities.rows, size=(count, 1)))[:, 0]
-        symbols = generator.integers(1 << self.oracle.parities.bits, size=count)
-        leaks = self.oracle.parities.leaks
+        masks = generator.integers(self.oracle._parities.rows, size=(count, self.oracle._parities.masks))
+        leak = _codes(masks, generator.integers(self.oracle._parities.rows, size=(count, 1)))[:, 0]
+        symbols = generator.integers(1 << self.oracle._parities.bits, size=count)
+        leaks = self.oracle._parities.leaks
         return _masked(self.oracle, masks, leak & ((1 << leaks) - 1) | symbols << leaks)
 
     def best_given(self, data: Array) -> Array:
         """Try all parities that could be reported under the masks."""
-        masks = np.stack([data[f"mask{j}"].astype(np.int64) for j in range(self.oracle.parities.masks)], axis=1)
+        masks = np.stack([data[f"mask{j}"].astype(np.int64) for j in range(self.oracle._parities.masks)], axis=1)
         return _masked(self.oracle, masks, np.argmax(self._scores(masks), axis=1))
 
     def best_on_average(self) -> float:
@@ -90,18 +91,18 @@ class ParityStrategy(Strategy):
 
     def _scores(self, masks: NDArray[np.int64]) -> Floats:
         """Return the worth of each choice of parities under these masks."""
-        codes, K = _codes(masks, self._items[None]), 1 << self.oracle.parities.leaks
-        full = np.zeros((len(masks), 1 << self.oracle.parities.masks))
+        codes, K = _codes(masks, self._items[None]), 1 << self.oracle._parities.leaks
+        full = np.zeros((len(masks), 1 << self.oracle._parities.masks))
         np.add.at(full, (np.arange(len(masks))[:, None], codes), self._weights)
-        leak = np.tile(full.reshape(len(masks), -1, K).sum(axis=1), 1 << self.oracle.parities.bits)
+        leak = np.tile(full.reshape(len(masks), -1, K).sum(axis=1), 1 << self.oracle._parities.bits)
         both, alone, base = self._worth
         score = both * full + alone * leak + base * float(self._weights.sum())
         for chosen in range(1, K):  # where leaked masks cancel out, so must their parities
             cancel = (
-                np.bitwise_xor.reduce(np.where(chosen >> np.arange(self.oracle.parities.masks) & 1, masks, 0), axis=1)
+                np.bitwise_xor.reduce(np.where(chosen >> np.arange(self.oracle._parities.masks) & 1, masks, 0), axis=1)
                 == 0
             )
-            odd = np.bitwise_count(np.arange(1 << self.oracle.parities.masks) & chosen) & 1 == 1
+            odd = np.bitwise_count(np.arange(1 << self.oracle._parities.masks) & chosen) & 1 == 1
             score[np.ix_(cancel, odd)] = -np.inf
         return score
 
@@ -138,13 +139,13 @@ class WeighedParityStrategy(ParityStrategy):
 
 def all_masks(oracle: FWR | HRR | LWR) -> NDArray[np.int64]:
     """Return all choices of masks, a row each."""
-    rows, masks = oracle.parities.rows, oracle.parities.masks
+    rows, masks = oracle._parities.rows, oracle._parities.masks
     return np.stack([np.arange(rows**masks) // rows**j % rows for j in range(masks)], axis=1)
 
 
 def _some_masks(oracle: FWR | HRR | LWR) -> NDArray[np.int64]:
-    words = Stream(0).words(_DRAWS * oracle.parities.masks) % np.uint64(oracle.parities.rows)
-    return words.astype(np.int64).reshape(_DRAWS, oracle.parities.masks)
+    words = Stream(0).words(_DRAWS * oracle._parities.masks) % np.uint64(oracle._parities.rows)
+    return words.astype(np.int64).reshape(_DRAWS, oracle._parities.masks)
 
 
 def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
@@ -155,85 +156,91 @@ def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
 
 def _masked(oracle: FWR | HRR | LWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
     data = np.empty(len(masks), oracle.report_format.dtype)
-    for j in range(oracle.parities.masks):
+    for j in range(oracle._parities.masks):
         data[f"mask{j}"] = masks[:, j]
     data["bits"] = bits
     return data
 
 
 @analyses(FWR, HRR)
-class FWRAnalysis(WalshAnalysis[FWR | HRR | LWR]):
+class FWRAnalysis(Analysis[FWR | HRR | LWR]):
     """Parities under masks."""
 
     @property
     def server_work(self) -> str:
-        return f"O({1 << self.oracle.parities.masks} n + d log d)"
+        return f"O({1 << self.oracle._parities.masks} n + d log d)"
 
     @property
     def outcomes(self) -> int:
-        return 1 << self.oracle.parities.masks
+        return 1 << self.oracle._parities.masks
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Over uniform masks, two items agree in the leak with probability eta, and in the symbol with 1/g."""
         del value, other
         K, g, p, q = (
-            1 << self.oracle.parities.leaks,
-            1 << self.oracle.parities.bits,
-            self.oracle.parities.coin.p,
-            self.oracle.parities.coin.q,
+            1 << self.oracle._parities.leaks,
+            1 << self.oracle._parities.bits,
+            self.oracle._parities.coin.p,
+            self.oracle._parities.coin.q,
         )
-        cells = self.oracle.parities.rows**self.oracle.parities.masks // (
+        cells = self.oracle._parities.rows**self.oracle._parities.masks // (
             K * g
         )  # choices of masks for each pattern in which the parities of two items differ
         ways = ((1, p, p), (g - 1, p, q), (g - 1, q, p), ((g - 1) ** 2, q, q))
         each = Fraction(1, K * g)
         bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
         bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
-        return Profile.of(bands, self.oracle.parities.rows**self.oracle.parities.masks * g)
+        return Profile.of(bands, self.oracle._parities.rows**self.oracle._parities.masks * g)
 
     def blanket(self) -> Blanket | None:
         """Without a leak, two items agree in the symbol under one choice of masks in ``g``."""
-        share = Fraction(1, 1 << self.oracle.parities.bits)
-        leaks = self.oracle.parities.leaks
-        return None if leaks else two_levels(self.oracle.parities.coin.p / self.oracle.parities.coin.q, share, share**2)
+        parities = self.oracle._parities
+        share, ratio = Fraction(1, 1 << parities.bits), parities.coin.p / parities.coin.q
+        return None if parities.leaks else two_levels(ratio, share, share**2)
 
     def law(self, value: int, public: Public = None) -> Law:
         if public is None:
             raise fail(self.oracle.title, "public", "the masks that the law is conditional on", public)
         self.check_enumerable(value)
-        item = int(self.oracle.parities.items[value])
+        item = int(self.oracle._parities.items[value])
         true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
-        leaks, p, q = self.oracle.parities.leaks, self.oracle.parities.coin.p, self.oracle.parities.coin.q
+        leaks, p, q = self.oracle._parities.leaks, self.oracle._parities.coin.p, self.oracle._parities.coin.q
         leak = true & ((1 << leaks) - 1)
         return {
             symbol << leaks | leak: p if symbol == true >> leaks else q
-            for symbol in range(1 << self.oracle.parities.bits)
+            for symbol in range(1 << self.oracle._parities.bits)
         }
 
     def publics(self) -> Iterable[tuple[int, ...]]:
         """All masks if they are few; else all masks of the leak, which decide eta, with some of the response."""
         if self.publics_are_all:
-            return product(range(self.oracle.parities.rows), repeat=self.oracle.parities.masks)
+            return product(range(self.oracle._parities.rows), repeat=self.oracle._parities.masks)
         drawn = (
-            (Stream(0).words(4 * self.oracle.parities.masks) % U64(self.oracle.parities.rows))
-            .reshape(4, self.oracle.parities.masks)
+            (Stream(0).words(4 * self.oracle._parities.masks) % U64(self.oracle._parities.rows))
+            .reshape(4, self.oracle._parities.masks)
             .tolist()
         )
-        if self.oracle.parities.rows**self.oracle.parities.leaks > _MAX_PUBLICS:
+        if self.oracle._parities.rows**self.oracle._parities.leaks > _MAX_PUBLICS:
             return [tuple(row) for row in drawn]
-        leaked = product(range(self.oracle.parities.rows), repeat=self.oracle.parities.leaks)
-        return [(*leak, *row[self.oracle.parities.leaks :]) for leak, row in product(leaked, drawn)]
+        leaked = product(range(self.oracle._parities.rows), repeat=self.oracle._parities.leaks)
+        return [(*leak, *row[self.oracle._parities.leaks :]) for leak, row in product(leaked, drawn)]
 
     @property
     def publics_are_all(self) -> bool:
-        return bool(self.oracle.parities.rows**self.oracle.parities.masks <= _MAX_PUBLICS)
+        return bool(self.oracle._parities.rows**self.oracle._parities.masks <= _MAX_PUBLICS)
 
-    def leak(self, data: Array) -> tuple[Array, Array]:
-        return self.oracle.parities.parities(data, 0, self.oracle.parities.leaks)
+    def likelihoods(self, data: Array) -> Floats:
+        return leaked_likelihoods(self.oracle.estimator, data, self._leak, self._agreement)
 
-    def agreement(self, data: Array, items: Array) -> Floats:
+    def parities(self) -> ParityLeak:
+        return parity_leak(self.oracle.estimator, self._leak)
+
+    def _leak(self, data: Array) -> tuple[Array, Array]:
+        return self.oracle._parities.parities(data, 0, self.oracle._parities.leaks)
+
+    def _agreement(self, data: Array, items: Array) -> Floats:
         """The symbol is the item's own with probability p, each other with q."""
-        parities, coin = self.oracle.parities, self.oracle.parities.coin
+        parities, coin = self.oracle._parities, self.oracle._parities.coin
         own = agreeing(*parities.parities(data, parities.leaks, parities.masks), items)
         return np.where(own, 1.0, float(coin.q / coin.p))
 
@@ -245,23 +252,23 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR | LWR]):
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Count the reports that every item, used or not, agrees with: in the leak, and also in the symbol."""
         oracle = self.oracle
-        K, g, n = 1 << oracle.parities.leaks, 1 << oracle.parities.bits, tally.n
-        used = np.zeros(oracle.parities.rows, np.bool_)
-        used[oracle.parities.items] = True
-        leak = np.full(oracle.parities.rows, n) if K == 1 else whole(walsh_hadamard(tally.state[0]) + n, K)
+        K, g, n = 1 << oracle._parities.leaks, 1 << oracle._parities.bits, tally.n
+        used = np.zeros(oracle._parities.rows, np.bool_)
+        used[oracle._parities.items] = True
+        leak = np.full(oracle._parities.rows, n) if K == 1 else whole(walsh_hadamard(tally.state[0]) + n, K)
         full = whole(walsh_hadamard(tally.state[-1]) + K * leak, K * g)
         if K > 1:
-            yield from items_claims("leak", leak, np.full(oracle.parities.rows, n), used, (1 / K, 1.0))
-        yield from items_claims("supports", full, leak, used, (1 / g, float(oracle.parities.coin.p)))
+            yield from items_claims("leak", leak, np.full(oracle._parities.rows, n), used, (1 / K, 1.0))
+        yield from items_claims("supports", full, leak, used, (1 / g, float(oracle._parities.coin.p)))
 
     def honest_reports(self, data: Array) -> Iterator[Claim]:
         """Masks and XORs of two masks are uniform: each value, and each parity of its bits."""
         oracle = self.oracle
-        columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.parities.masks)}
+        columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle._parities.masks)}
         both = {f"{a} ^ {b}": columns[a] ^ columns[b] for a, b in combinations(columns, 2)}
         names = list(columns | both)
-        tables = np.array([np.bincount(column, minlength=oracle.parities.rows) for column in (columns | both).values()])
-        D, n = oracle.parities.rows, len(data)
+        D, n = oracle._parities.rows, len(data)
+        tables = np.array([np.bincount(column, minlength=D) for column in (columns | both).values()])
         place = lambda cell: f"{names[cell // D]} is {cell % D}"  # noqa: E731
         yield CellClaim("masks", "all masks are equally frequent", tables.ravel(), n, 1 / D, 1 / D, place)
         even = (n + walsh_hadamard(tables)[:, 1:]) // 2
@@ -275,25 +282,25 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR | LWR]):
         if data is None:
             return None
         signs = sum(
-            walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.parities.rows))
-            for j in range(oracle.parities.masks)
+            walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle._parities.rows))
+            for j in range(oracle._parities.masks)
         )
-        items = oracle.parities.items[values].astype(np.int64)
-        sums = np.asarray(signs)[items[:, None] ^ items] / oracle.parities.masks
-        return Scores(values, sums, np.full(sums.shape, 1 / oracle.parities.masks), 1.0)
+        items = oracle._parities.items[values].astype(np.int64)
+        sums = np.asarray(signs)[items[:, None] ^ items] / oracle._parities.masks
+        return Scores(values, sums, np.full(sums.shape, 1 / oracle._parities.masks), 1.0)
 
     def fakes(self, targets: Targets) -> ParityStrategy:
         return ParityStrategy(self.oracle, targets)
 
     def fakes_weighing(self, weights: Floats) -> WeighedParityStrategy | None:
         """Masks are tried one by one, so there must not be too many."""
-        if self.oracle.parities.rows**self.oracle.parities.masks > _MAX_TRIED:
+        if self.oracle._parities.rows**self.oracle._parities.masks > _MAX_TRIED:
             return None
         return WeighedParityStrategy(self.oracle, np.arange(len(weights)), weights)
 
     def identified(self) -> list[float] | None:
         """If all items are in use, the masks of the leak are uniform vectors."""
         known, oracle = super().identified(), self.oracle
-        if known is not None or type(oracle) is not FWR or oracle.domain_size != oracle.parities.rows:
+        if known is not None or type(oracle) is not FWR or oracle.domain_size != oracle._parities.rows:
             return known
-        return spanned(oracle.parities.rows.bit_length() - 1, oracle.parities.leaks)
+        return spanned(oracle._parities.rows.bit_length() - 1, oracle._parities.leaks)

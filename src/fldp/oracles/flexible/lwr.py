@@ -59,7 +59,7 @@ class Bases:
         """Return one basis as the bytes to store; ``LWR.basis`` reads them."""
         if len(self) != 1:
             raise DomainError(f"Bases: to_bytes is for a single basis, got {len(self)}")
-        return pack(self.oracle.basis_format, self.data).tobytes()
+        return pack(self.oracle._basis_format, self.data).tobytes()
 
     def __repr__(self) -> str:
         return f"<{len(self)} bases of {self.oracle!r}>"
@@ -118,19 +118,19 @@ class LWR(FrequencyOracle):
     }
 
     @property
-    def symbols(self) -> int:
+    def _symbols(self) -> int:
         """The number ``g`` of symbols."""
         return 1 << self.hash_bits
 
     @cached_property
     def coins(self) -> KeptCoins:
         """The realised coins, of what is kept and of a report."""
-        return KeptCoins.build(self.title, self.epsilon, self.epsilon_permanent, self.symbols)
+        return KeptCoins.build(self.title, self.epsilon, self.epsilon_permanent, self._symbols)
 
     @property
     def lasting_epsilon(self) -> float:
         """The epsilon of all reports together, between histories whose symbols are equal on the same days."""
-        return self.symbols * self.epsilon_permanent
+        return self._symbols * self.epsilon_permanent
 
     @property
     def change_visible(self) -> Fraction:
@@ -138,40 +138,40 @@ class LWR(FrequencyOracle):
         return self.coins.change_visible
 
     @cached_property
-    def parities(self) -> ParityReports:
+    def _parities(self) -> ParityReports:
         """The reports, with the chances of both stages together."""
         return ParityReports(self.domain_size, 0, self.hash_bits, self.coins)
 
     @cached_property
     def report_format(self) -> ReportFormat:
         # Masks are kept, so no ticket can decide them.
-        return replace(self.parities.report_format, public_words=0)
+        return replace(self._parities.report_format, public_words=0)
 
     @property
     def tally_format(self) -> TallyFormat:
-        return self.parities.tally_format
+        return self._parities.tally_format
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        self.parities.count(data, state)
+        self._parities.count(data, state)
 
     @property
     def estimator(self) -> Walsh:
-        return self.parities.estimator
+        return self._parities.estimator
 
     @property
-    def keep_words(self) -> int:
+    def _keep_words(self) -> int:
         """The number of leading words of a report that draw what is kept."""
-        return self.parities.mask_words + self.symbols
+        return self._parities.mask_words + self._symbols
 
     @property
     def words(self) -> int:
-        return self.keep_words + 1
+        return self._keep_words + 1
 
     @cached_property
-    def basis_format(self) -> ReportFormat:
+    def _basis_format(self) -> ReportFormat:
         """The layout of what is kept: the masks, then the answers as one number, that to symbol 0 lowest."""
-        width, answers = fwr_items.bits_of(self.domain_size), self.symbols * self.hash_bits
-        number = symbol_dtype(max(self.parities.rows, 1 << answers))
+        width, answers = fwr_items.bits_of(self.domain_size), self._symbols * self.hash_bits
+        number = symbol_dtype(max(self._parities.rows, 1 << answers))
         dtype = np.dtype([*((f"mask{j}", number) for j in range(self.hash_bits)), ("bits", number)])
 
         def outcome(row: Any) -> tuple[tuple[int, ...], int]:
@@ -193,8 +193,8 @@ class LWR(FrequencyOracle):
         True
         """
         count = integer(0, 1 << 40)(self.title, "n", n)
-        data = self.basis_format.empty(count)
-        for part, words in Stream.of(rng).chunks(count, self.keep_words):
+        data = self._basis_format.empty(count)
+        for part, words in Stream.of(rng).chunks(count, self._keep_words):
             self._keep(words, data[part])
         return Bases(self, data)
 
@@ -212,7 +212,7 @@ class LWR(FrequencyOracle):
 
     def basis(self, data: bytes) -> Bases:
         """Read what one person keeps, as ``Bases.to_bytes`` wrote it."""
-        layout = self.basis_format
+        layout = self._basis_format
         if len(data) != packed_size(layout, 1):
             raise WireError(f"{self.title}: a basis must have {packed_size(layout, 1)} bytes, got {len(data)}")
         row, padded = unpack(layout, np.frombuffer(data, np.uint8), 1)
@@ -221,14 +221,14 @@ class LWR(FrequencyOracle):
         return Bases(self, row)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        bases = self.basis_format.empty(len(values))
-        self._keep(np.ascontiguousarray(words[:, : self.keep_words]), bases)
-        self._respond(bases, values, np.ascontiguousarray(words[:, self.keep_words :]), out)
+        bases = self._basis_format.empty(len(values))
+        self._keep(np.ascontiguousarray(words[:, : self._keep_words]), bases)
+        self._respond(bases, values, np.ascontiguousarray(words[:, self._keep_words :]), out)
 
     def _keep(self, words: Words, out: Array) -> None:
         first = self.coins.first
         draw_bases.over(len(out))(
-            words.reshape(-1), self.hash_bits, U64(self.parities.rows - 1), U64(first.keep), U64(first.other),
+            words.reshape(-1), self.hash_bits, U64(self._parities.rows - 1), U64(first.keep), U64(first.other),
             numbers(out),
         )  # fmt: skip
 

@@ -41,7 +41,7 @@ class LWRAnalysis(FWRAnalysis):
 
     def keep_law(self) -> Law:
         """Return the exact law of the answers that are kept, as tuples: those to all symbols, each on its own."""
-        first, every, one = self.oracle.coins.first, range(self.oracle.symbols), Fraction(1)
+        first, every, one = self.oracle.coins.first, range(self.oracle._symbols), Fraction(1)
         return {
             answers: prod(
                 (first.p if answer == symbol else first.q for symbol, answer in enumerate(answers)), start=one
@@ -53,7 +53,7 @@ class LWRAnalysis(FWRAnalysis):
         """Return the exact law of the reported symbols of a person whose value has these symbols, day after day."""
         second, law = self.oracle.coins.second, dict[tuple[int, ...], Fraction]()
         for answers, share in self.keep_law().items():
-            for reported in product(range(self.oracle.symbols), repeat=len(symbols)):
+            for reported in product(range(self.oracle._symbols), repeat=len(symbols)):
                 days = zip(reported, symbols, strict=True)
                 part = prod((second.p if seen == answers[s] else second.q for seen, s in days), start=share)
                 law[reported] = law.get(reported, Fraction(0)) + part
@@ -64,12 +64,12 @@ class LWRAnalysis(FWRAnalysis):
         oracle, each = self.oracle, self.oracle.coins.first.p / self.oracle.coins.first.q
         return {
             "all reports of a value that stays": (each, oracle.epsilon_permanent),
-            "all reports of one pattern": (each**oracle.symbols, oracle.lasting_epsilon),
+            "all reports of one pattern": (each**oracle._symbols, oracle.lasting_epsilon),
         }
 
     def kept(self, words: Words) -> bytes:
-        data = self.oracle.basis_format.empty(1)
-        self.oracle._keep(np.ascontiguousarray(words[: self.oracle.keep_words]), data)
+        data = self.oracle._basis_format.empty(1)
+        self.oracle._keep(np.ascontiguousarray(words[: self.oracle._keep_words]), data)
         return Bases(self.oracle, data).to_bytes()
 
     def history(self, values: object, days: int, rng: Stream) -> Array:
@@ -80,7 +80,7 @@ class LWRAnalysis(FWRAnalysis):
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Given what people keep, every report is a coin with p or q, even if the same people report every day."""
         oracle, coin, n = self.oracle, self.oracle.coins.second, tally.n
-        g, rows = oracle.symbols, oracle.parities.rows
+        g, rows = oracle._symbols, oracle._parities.rows
         full = whole(walsh_hadamard(tally.state[-1]) + n, g)
         low, high = float(coin.q), float(coin.p)
         yield CellClaim("supports", _SUPPORTS, full, np.full(rows, n), low, high, "item {}".format)

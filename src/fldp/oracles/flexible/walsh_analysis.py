@@ -1,7 +1,6 @@
 """What the exact leak of FHR and FWR gives away: linear equations over GF(2), and how many of them identify a value."""
 
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,36 +8,25 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.base.analysis import Analysis
 from fldp.oracles.base.claims import SUPPORTS, UNUSED, CellClaim
-from fldp.oracles.base.revelations import ParityLeak
+from fldp.oracles.base.leaks_and_parts import ParityLeak
 from fldp.oracles.base.strategy import times
-from fldp.oracles.flexible.fhr import FHR
-from fldp.oracles.flexible.fwr import FWR, HRR
-from fldp.oracles.flexible.lwr import LWR
-from fldp.oracles.flexible.walsh import agreeing
+from fldp.oracles.flexible.walsh import Walsh, agreeing
 
-W_co = TypeVar("W_co", bound=FHR | FWR | HRR | LWR, covariant=True)
+Leak = Callable[[Array], tuple[Array, Array]]
+Agreement = Callable[[Array, Array], Floats]
 
 
-class WalshAnalysis(Analysis[W_co]):
-    """Reports are characters of the item, some of them exact."""
+def parity_leak(estimator: Walsh, leak: Leak) -> ParityLeak:
+    """Return the leak of reports that reveal the item's exact parities: ``leak`` tells masks and parities of each."""
+    return ParityLeak(estimator.order, estimator.items, leak)
 
-    def leak(self, data: Array) -> tuple[Array, Array]:
-        """Return the masks under which reports reveal the item's exact parity, and these parities, one column each."""
-        raise NotImplementedError
 
-    def agreement(self, data: Array, items: Array) -> Floats:
-        """Return the likelihood of the noisy part of each report under every item, up to a factor."""
-        raise NotImplementedError
-
-    def likelihoods(self, data: Array) -> Floats:
-        masks, parities = self.leak(data)
-        items = self.oracle.estimator.items.astype(masks.dtype)
-        return self.agreement(data, items) * agreeing(masks, parities, items)
-
-    def parities(self) -> ParityLeak:
-        return ParityLeak(self.oracle.estimator.order, self.oracle.estimator.items, self.leak)
+def leaked_likelihoods(estimator: Walsh, data: Array, leak: Leak, agreement: Agreement) -> Floats:
+    """Return the likelihood of reports under every value: of their noisy part, and 0 where an exact parity differs."""
+    masks, parities = leak(data)
+    items = estimator.items.astype(masks.dtype)
+    return agreement(data, items) * agreeing(masks, parities, items)
 
 
 def spanned(bits: int, each: int, idle: int = 0) -> list[float]:

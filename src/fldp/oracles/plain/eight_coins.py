@@ -3,7 +3,7 @@
 A coin is 1 for ``threshold`` of ``2^planes`` numbers, so a byte of eight has a probability of ``weight/2^(8 planes)``.
 Of the ``2^16`` numbers, each byte has as many as its probability allows, rounded down. What is left over, a few in
 a thousand, is a second draw: of the ``2^64`` words each byte has what it lacks, rounded down. What is left over
-there, less than once in ``2^56``, is a third, by integers of any length. So the law is that of the thresholds and
+there, less than once in ``2^56``, is a third, by integers of any length. So the law is the law of the thresholds and
 nothing else, for two random bits a coin.
 """
 
@@ -31,7 +31,7 @@ Places = NDArray[np.intp]
 def look_up(numbers: Any, table: Any, limit: Any, missing: Any, out: Any) -> int:
     """Look the byte of every number up, and list the places of the numbers from ``limit`` on, which have none.
 
-    Rows of numbers may be longer than those of bytes. Returns how many places are listed.
+    Rows of numbers may be longer than rows of bytes. Returns how many places are listed.
     """
     count, size = 0, out.shape[1]
     for i in range(len(out)):

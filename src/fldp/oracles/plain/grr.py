@@ -18,7 +18,8 @@ from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.validation import integer, positive
+from fldp.responder.symbol_responses import two_values
+from fldp.support.validation import positive
 
 
 @Kernel
@@ -140,7 +141,7 @@ class RR(FrequencyOracle):
 
     examples = ((1.0,), (0.1,))
     name = "rr"
-    params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012
+    params = {"epsilon": positive, "domain_size": two_values}  # noqa: RUF012
 
     @cached_property
     def coin(self) -> SymbolCoin:

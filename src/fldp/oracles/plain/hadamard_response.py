@@ -96,7 +96,7 @@ class RowSigns(Estimator):
         return np.asarray(tally.state.reshape(self.blocks, -1).sum(axis=1))
 
     def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
-        """Given the reports of a block, those of values that are not held are +1 or -1 alike."""
+        """Given the reports of a block, the signs of values that nobody holds are +1 or -1 with equal probability."""
         del options
         p, q, gap = float(self.p), float(self.q), float(self.p - self.q)
         if self.blocks == 1:
@@ -156,7 +156,7 @@ class HR(FrequencyOracle):
       disagreeing) / (p - q)``
 
     >>> oracle = HR(epsilon=1.0, domain_size=1023)
-    >>> oracle.symbols, oracle.report_format.bits
+    >>> oracle._symbols, oracle.report_format.bits
     (1024, 10)
     >>> oracle.privatize([1, 2, 3])
     <3 reports of HR(epsilon=1.0, domain_size=1023)>
@@ -195,22 +195,22 @@ class HR(FrequencyOracle):
         return (-(-self.domain_size // self.blocks)).bit_length()
 
     @property
-    def order(self) -> int:
+    def _order(self) -> int:
         """The order of the matrix: the number of symbols of a block."""
         return 1 << self._bits
 
     @property
-    def symbols(self) -> int:
+    def _symbols(self) -> int:
         """The number of symbols."""
         return self.blocks << self._bits
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        return symbols(self.symbols)
+        return symbols(self._symbols)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        return symbol_counts(self.symbols)
+        return symbol_counts(self._symbols)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         halves = np.empty(len(values), np.int64)
@@ -223,4 +223,4 @@ class HR(FrequencyOracle):
 
     @cached_property
     def estimator(self) -> RowSigns:
-        return RowSigns(self.domain_size, self.blocks, self.order, self.coin.p, self.coin.q)
+        return RowSigns(self.domain_size, self.blocks, self._order, self.coin.p, self.coin.q)

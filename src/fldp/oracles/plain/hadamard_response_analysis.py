@@ -26,7 +26,7 @@ class HRAnalysis(Analysis[HR]):
 
     @property
     def outcomes(self) -> int:
-        return self.oracle.symbols
+        return self.oracle._symbols
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""
@@ -41,7 +41,7 @@ class HRAnalysis(Analysis[HR]):
             bands += [Band(half, p, q), Band(half, q, p)]
         else:
             bands += [Band(half // 2, a / 2, b / 2) for a in (p, q) for b in (p, q)]
-        return Profile.of(bands, self.oracle.symbols)
+        return Profile.of(bands, self.oracle._symbols)
 
     def blanket(self) -> Blanket:
         """Two values of one block share a quarter of its symbols; values of different blocks share none."""
@@ -67,13 +67,13 @@ class HRAnalysis(Analysis[HR]):
         inside, outside = self.oracle.coin.p / size, self.oracle.coin.q / size
         return {
             symbol: inside if symbol >> self.oracle._bits == block and not (symbol & row).bit_count() & 1 else outside
-            for symbol in range(self.oracle.symbols)
+            for symbol in range(self.oracle._symbols)
         }
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Every symbol, and every half of a block where a row is +1, used or not, is as frequent as a value allows."""
         oracle = self.oracle
-        p, q, half = float(oracle.coin.p), float(oracle.coin.q), oracle.order // 2
+        p, q, half = float(oracle.coin.p), float(oracle.coin.q), oracle._order // 2
         claim = "every symbol is as frequent as for some value"
         yield CellClaim("symbols", claim, tally.state, tally.n, q / half, p / half, "symbol {}".format)
         lines = tally.state.reshape(oracle.blocks, -1)

@@ -59,7 +59,7 @@ class OLH(FrequencyOracle):
       q)``
 
     >>> oracle = OLH(epsilon=1.0, domain_size=1000)
-    >>> oracle.symbols
+    >>> oracle._symbols
     4
     >>> oracle.privatize([1, 2, 3])
     <3 reports of OLH(epsilon=1.0, domain_size=1000)>
@@ -70,22 +70,22 @@ class OLH(FrequencyOracle):
     words = 2
 
     @cached_property
-    def symbols(self) -> int:
+    def _symbols(self) -> int:
         """The size ``g`` of the hashed domain."""
         return best_symbols(min(self.epsilon, 64.0))
 
     @cached_property
     def coin(self) -> SymbolCoin:
         """The realised coin."""
-        return SymbolCoin.build(self.title, self.epsilon, self.symbols)
+        return SymbolCoin.build(self.title, self.epsilon, self._symbols)
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        dtype = np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])
+        dtype = np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self._symbols))])
         return ReportFormat(
             dtype,
-            ((64, 1), ((self.symbols - 1).bit_length(), 1)),
-            check=lambda data: data["symbol"] < self.symbols,
+            ((64, 1), ((self._symbols - 1).bit_length(), 1)),
+            check=lambda data: data["symbol"] < self._symbols,
             outcome=lambda row: (int(row["seed"]), int(row["symbol"])),
             report=lambda outcome, public: np.array((public, outcome), dtype),
             public_words=1,
@@ -97,7 +97,7 @@ class OLH(FrequencyOracle):
 
         ``q`` is the share of seeds under which another value hashes to the reported symbol, within 2^-64.
         """
-        return Supports(self.domain_size, self.coin.p, Fraction(1, self.symbols), independent=True)
+        return Supports(self.domain_size, self.coin.p, Fraction(1, self._symbols), independent=True)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
@@ -105,7 +105,7 @@ class OLH(FrequencyOracle):
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         seeds, hashed = np.ascontiguousarray(words[:, 0]), np.empty(len(values), np.uint64)
-        hash_symbols.over(len(values))(values, seeds, U64(self.symbols), hashed)
+        hash_symbols.over(len(values))(values, seeds, U64(self._symbols), hashed)
         respond.over(len(values))(hashed, words[:, 1], U64(self.coin.keep), U64(self.coin.other), hashed)
         out["seed"], out["symbol"] = seeds, hashed
 
@@ -119,5 +119,5 @@ class OLH(FrequencyOracle):
 
     def _least_hash(self, symbol: Words) -> Words:
         """Return ``ceil(symbol * 2^64 / g)`` modulo ``2^64``, the least hash that multiply-high makes this symbol."""
-        whole, rest = divmod(2**64, self.symbols)
-        return symbol * U64(whole) + (symbol * U64(rest) + U64(self.symbols - 1)) // U64(self.symbols)
+        whole, rest = divmod(2**64, self._symbols)
+        return symbol * U64(whole) + (symbol * U64(rest) + U64(self._symbols - 1)) // U64(self._symbols)

@@ -60,7 +60,7 @@ class Hashes(Strategy):
     def blind(self, count: int, generator: Generator) -> Array:
         data = np.empty(count, self.oracle.report_format.dtype)
         data["seed"] = generator.integers(2**64, size=count, dtype=np.uint64)
-        data["symbol"] = generator.integers(self.oracle.symbols, size=count)
+        data["symbol"] = generator.integers(self.oracle._symbols, size=count)
         return data
 
     def best_given(self, data: Array) -> Array:
@@ -72,11 +72,11 @@ class Hashes(Strategy):
         return best
 
     def best_on_average(self) -> float:
-        return self._worth(fullest(len(self.targets), self.oracle.symbols))
+        return self._worth(fullest(len(self.targets), self.oracle._symbols))
 
     def _symbols(self, data: Array) -> Array:
         hashes = keyed_hash(data["seed"][:, None], self.targets.astype(np.uint64))
-        return np.asarray(multiply_high(hashes, U64(self.oracle.symbols)))
+        return np.asarray(multiply_high(hashes, U64(self.oracle._symbols)))
 
 
 def fullest(balls: int, urns: int) -> float:
@@ -107,26 +107,26 @@ class OLHAnalysis(PureAnalysis[OLH]):
 
     @property
     def outcomes(self) -> int:
-        return self.oracle.symbols
+        return self.oracle._symbols
 
     def blanket(self) -> Blanket:
         """Take the hash for a random function, under which two values share a symbol in one seed of ``g``."""
-        share = Fraction(1, self.oracle.symbols)
+        share = Fraction(1, self.oracle._symbols)
         return two_levels(self.oracle.coin.p / self.oracle.coin.q, share, share**2)
 
     def likelihoods(self, data: Array) -> Floats:
         hashes = keyed_hash(data["seed"][:, None], np.arange(self.oracle.domain_size, dtype=np.uint64))
-        symbols = multiply_high(hashes, U64(self.oracle.symbols))
+        symbols = multiply_high(hashes, U64(self.oracle._symbols))
         return np.where(symbols == data["symbol"][:, None], 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
 
     def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)
         if public is None:
             raise fail(self.oracle.title, "public", "the seed that the law is conditional on", public)
-        hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.oracle.symbols)))
+        hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.oracle._symbols)))
         return {
             symbol: self.oracle.coin.p if symbol == hashed else self.oracle.coin.q
-            for symbol in range(self.oracle.symbols)
+            for symbol in range(self.oracle._symbols)
         }
 
     def publics(self) -> Iterable[int]:
@@ -145,14 +145,14 @@ class OLHAnalysis(PureAnalysis[OLH]):
         place = lambda cell: f"byte {cell // 256} is {cell % 256}"  # noqa: E731
         yield CellClaim("seeds", "hash seeds are uniform", counts, len(data), 1 / 256, 1 / 256, place)
         yield _repeated(data["seed"])
-        symbols, share = np.bincount(data["symbol"], minlength=self.oracle.symbols), 1 / self.oracle.symbols
+        symbols, share = np.bincount(data["symbol"], minlength=self.oracle._symbols), 1 / self.oracle._symbols
         claim = "all symbols are equally frequent"
         yield CellClaim("symbols", claim, symbols, len(data), share, share, "symbol {}".format)
 
     def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
         def supported(part: Array) -> NDArray[np.bool_]:
             hashes = keyed_hash(part["seed"][:, None], values.astype(np.uint64))
-            return np.asarray(multiply_high(hashes, U64(self.oracle.symbols)) == part["symbol"][:, None])
+            return np.asarray(multiply_high(hashes, U64(self.oracle._symbols)) == part["symbol"][:, None])
 
         return independent_pairs(self.oracle.estimator, tally, data, values, supported)
 

@@ -145,7 +145,7 @@ class PGR(FrequencyOracle):
     Best fake: the point that is opposite to most targets, by one transform | ``(most supported - r q) / (p - q)``
 
     >>> oracle = PGR(epsilon=1.0, domain_size=1023)
-    >>> oracle.space, oracle.space.size, oracle.report_format.bits
+    >>> oracle._space, oracle._space.size, oracle.report_format.bits
     (Space(order=3, dimension=7), 1093, 11)
     >>> oracle.privatize([1, 2, 3])
     <3 reports of PGR(epsilon=1.0, domain_size=1023)>
@@ -156,31 +156,31 @@ class PGR(FrequencyOracle):
     words = 1
 
     @cached_property
-    def space(self) -> Space:
+    def _space(self) -> Space:
         """The space of the points."""
         return best_space(min(self.epsilon, 64.0), self.domain_size)
 
     @cached_property
     def coin(self) -> SetCoin:
         """The realised coin."""
-        return SetCoin.build(self.title, self.epsilon, self.space.set_size, self.space.rest_size)
+        return SetCoin.build(self.title, self.epsilon, self._space.set_size, self._space.rest_size)
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        return symbols(self.space.size)
+        return symbols(self._space.size)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        return symbol_counts(self.space.size)
+        return symbol_counts(self._space.size)
 
     @cached_property
     def estimator(self) -> PointSupports:
-        size, shared = self.space.set_size, self.space.meet_size
+        size, shared = self._space.set_size, self._space.meet_size
         p, q = self.coin.p * size, self.coin.p * shared + self.coin.q * (size - shared)
-        return PointSupports(self.domain_size, p, q, space=self.space, coin=self.coin)
+        return PointSupports(self.domain_size, p, q, space=self._space, coin=self.coin)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        order, rest, digits = U64(self.space.order), U64(self.space.rest_size), self.space.dimension
+        order, rest, digits = U64(self._space.order), U64(self._space.rest_size), self._space.dimension
         own, other, keep = U64(self.coin.own), U64(self.coin.other), U64(self.coin.keep)
         draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
 

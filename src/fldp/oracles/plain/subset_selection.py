@@ -137,7 +137,7 @@ class SS(FrequencyOracle):
     Best fake: a set with as many targets as it has room for | ``(min(r, w) - r q) / (p - q)``
 
     >>> oracle = SS(epsilon=1.0, domain_size=12)
-    >>> oracle.size, oracle.report_format.bits
+    >>> oracle._size, oracle.report_format.bits
     (3, 12)
     >>> oracle.privatize([1, 2, 3])
     <3 reports of SS(epsilon=1.0, domain_size=12)>
@@ -159,31 +159,31 @@ class SS(FrequencyOracle):
             object.__setattr__(self, "set_size", None)  # the default: the same oracle, whether stated or not
 
     @cached_property
-    def size(self) -> int:
+    def _size(self) -> int:
         """The number ``w`` of values in a set."""
         return self.set_size or best_size(min(self.epsilon, 64.0), self.domain_size)
 
     @cached_property
     def coin(self) -> SubsetCoin:
         """The realised coin."""
-        return SubsetCoin.build(self.title, self.epsilon, self.size, self.domain_size)
+        return SubsetCoin.build(self.title, self.epsilon, self._size, self.domain_size)
 
     @property
     def words(self) -> int:
-        return 1 + self.size
+        return 1 + self._size
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        return symbol_sets(self.domain_size, self.size)
+        return symbol_sets(self.domain_size, self._size)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        return symbol_counts(self.domain_size, self.size)
+        return symbol_counts(self.domain_size, self._size)
 
     @cached_property
     def estimator(self) -> SetSupports:
         """``q`` is the share of sets that hold a given other value, up to a factor within ``w d/2^64`` of 1."""
-        p, size, others = self.coin.p, self.size, self.domain_size - 1
+        p, size, others = self.coin.p, self._size, self.domain_size - 1
         pairs = others * max(1, others - 1)  # of two values there are no two others
         return SetSupports(
             self.domain_size,
@@ -194,7 +194,7 @@ class SS(FrequencyOracle):
         )
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        draw_subsets.over(len(values), self.size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
+        draw_subsets.over(len(values), self._size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.for_work(data.size)(np.ascontiguousarray(data).reshape(-1), state)

@@ -54,11 +54,11 @@ class SSAnalysis(PureAnalysis[SS]):
 
     @property
     def server_work(self) -> str:
-        return f"O({f'{self.oracle.size} ' if self.oracle.size > 1 else ''}n + d)"
+        return f"O({f'{self.oracle._size} ' if self.oracle._size > 1 else ''}n + d)"
 
     @property
     def outcomes(self) -> int:
-        return comb(self.oracle.domain_size, self.oracle.size) if self.oracle.domain_size < 64 else 1 << 63
+        return comb(self.oracle.domain_size, self.oracle._size) if self.oracle.domain_size < 64 else 1 << 63
 
     def blanket(self) -> Blanket:
         """Take sets of one size for uniform, which they are within ``2 w d/2^64``."""
@@ -75,7 +75,7 @@ class SSAnalysis(PureAnalysis[SS]):
         self.check_enumerable(value)
         others, named = self.oracle.domain_size - 1, {}
         for share, own in ((self.oracle.estimator.p, 1), (1 - self.oracle.estimator.p, 0)):
-            for chosen, probability in floyd_law(others, self.oracle.size - own).items():
+            for chosen, probability in floyd_law(others, self.oracle._size - own).items():
                 below = chosen & ((1 << value) - 1)
                 named[_members(below | (chosen ^ below) << 1 | own << value)] = share * probability
         return named
@@ -88,7 +88,7 @@ class SSAnalysis(PureAnalysis[SS]):
 
     def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
         oracle = self.oracle
-        if oracle.size < 2 or data is None:
+        if oracle._size < 2 or data is None:
             return None
 
         def supported(part: Array) -> NDArray[np.uint8]:
@@ -101,7 +101,7 @@ class SSAnalysis(PureAnalysis[SS]):
         return _together(oracle, tally.n, both, values, joint)
 
     def fakes_weighing(self, weights: Floats) -> Subsets:
-        return Subsets(*weighed_supports(self.oracle, weights), self.oracle.size, self.oracle.report_format.dtype)
+        return Subsets(*weighed_supports(self.oracle, weights), self.oracle._size, self.oracle.report_format.dtype)
 
 
 def _together(oracle: SS, n: int, both: Floats, values: NDArray[np.int64], joint: tuple[float, float]) -> Scores:

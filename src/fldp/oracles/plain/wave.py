@@ -173,7 +173,7 @@ class Wave(FrequencyOracle):
     Best fake: the output that adds most to the targets | that sum
 
     >>> oracle = Wave(epsilon=1.0, domain_size=32, width=5)
-    >>> oracle.outputs, oracle.report_format.bits
+    >>> oracle._outputs, oracle.report_format.bits
     (42, 6)
     >>> oracle.privatize([0, 16, 31])
     <3 reports of Wave(epsilon=1.0, domain_size=32, width=5)>
@@ -212,17 +212,17 @@ class Wave(FrequencyOracle):
         return SetCoin.build(self.title, self.epsilon, 2 * self.width + 1, self.domain_size - 1)
 
     @property
-    def outputs(self) -> int:
+    def _outputs(self) -> int:
         """The number of different reports."""
         return self.domain_size + 2 * self.width
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        return symbols(self.outputs)
+        return symbols(self._outputs)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        return symbol_counts(self.outputs)
+        return symbol_counts(self._outputs)
 
     @cached_property
     def estimator(self) -> WaveScores:

@@ -23,16 +23,16 @@ class WaveAnalysis(Analysis[Wave]):
 
     @property
     def outcomes(self) -> int:
-        return self.oracle.outputs
+        return self.oracle._outputs
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """The farther apart two values are, the fewer outputs lie in the windows of both."""
         p, q, inside = self.oracle.coin.p, self.oracle.coin.q, self.oracle.coin.inside
         both = max(0, inside - abs(value - other))
         either = inside - both
-        neither = self.oracle.outputs - both - 2 * either
+        neither = self.oracle._outputs - both - 2 * either
         sizes = ((both, p, p), (either, p, q), (either, q, p), (neither, q, q))
-        return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.oracle.outputs)
+        return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.oracle._outputs)
 
     def sample_values(self, start: int, stop: int) -> list[int]:
         """Return some neighbours and the last value: pairs differ by how far they are apart, the farthest most."""
@@ -47,7 +47,7 @@ class WaveAnalysis(Analysis[Wave]):
         del public
         self.check_enumerable(value)
         p, q, end = self.oracle.coin.p, self.oracle.coin.q, value + 2 * self.oracle.width
-        return {output: p if value <= output <= end else q for output in range(self.oracle.outputs)}
+        return {output: p if value <= output <= end else q for output in range(self.oracle._outputs)}
 
     def resized(self, domain_size: int) -> Wave:
         """Return the wave over fewer values, as wide as before or else as wide as these are."""

@@ -68,7 +68,7 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
         most = 0
         for member in {id(member): member for member in self._base.members}.values():
             about = analysis(member)
-            hidden = 1 if self._base.hides_nothing_public else len(list(about.publics()))
+            hidden = 1 if self._base._hides_nothing_public else len(list(about.publics()))
             most = max(most, about.outcomes * hidden)
         return most
 
@@ -83,7 +83,7 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
         for view, (member, share) in enumerate(
             zip(self._base.members, self._sampled.public_view_shares(), strict=True)
         ):
-            inside = list(analysis(member).publics()) if self._base.hides_nothing_public else [None]
+            inside = list(analysis(member).publics()) if self._base._hides_nothing_public else [None]
             publics += [((view, public), share / len(inside)) for public in inside]
         return publics
 
@@ -106,7 +106,7 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
             }
         view, inside = public
         about, place = analysis(self._base.members[view]), self._seen(value)[view]
-        if self._base.hides_nothing_public:
+        if self._base._hides_nothing_public:
             return about.law(place, inside)
         publics = list(about.publics())
         return {
@@ -118,8 +118,8 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
     def likelihoods(self, data: Array) -> Floats:
         likelihoods = np.empty((len(data), self.oracle.domain_size))
         digits = self._base.digits(self.oracle.records)
-        for view, rows in split_tags(self._base.tagged.tags(data)):
-            inside = analysis(self._base.members[view]).likelihoods(self._base.tagged.unpack(view, data[rows])[0])
+        for view, rows in split_tags(self._base._tagged.tags(data)):
+            inside = analysis(self._base.members[view]).likelihoods(self._base._tagged.unpack(view, data[rows])[0])
             likelihoods[rows] = inside[:, self._base.seen[view].values(digits)]
         return likelihoods
 

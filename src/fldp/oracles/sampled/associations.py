@@ -2,7 +2,7 @@
 
 ``r``, the table less the product of its margins, is 0 where two answers are independent. The margins come from all
 views. The covariance of ``r`` has a first-order part, each view's covariance at independence through the linear map of
-``r``, and a second-order part, that of the product of the two margins' errors. Without them, the chi-square test of
+``r``, and a second-order part, from the product of the two margins' errors. Without them, the chi-square test of
 estimated counts calls independent questions associated nearly always.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fldp.data.comparison import POPULATION, holm, z_score
-from fldp.data.frames import Columns, Framed, by_column
+from fldp.data.dataframes import Columns, Framed, by_column
 from fldp.data.projections import METHODS
 from fldp.numerics.chi_square import chi_square_tail, noncentrality_with
 from fldp.numerics.types import Floats

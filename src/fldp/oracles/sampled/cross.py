@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.comparison import POPULATION, holm, z_score
+from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Total
-from fldp.data.frames import Columns, FramedAtLevel
 from fldp.errors import DomainError
 from fldp.numerics.types import Floats
 from fldp.oracles.sampled.associations import Association, Independence, association, deviations, independence

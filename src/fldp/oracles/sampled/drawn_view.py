@@ -25,7 +25,7 @@ def questions_of(oracle: Sampled, word: int) -> tuple[int, ...]:
     >>> [questions_of(oracle, word) for word in (0, 1 << 63, (1 << 64) - 1)]
     [(0, 1), (0, 2), (1, 2)]
     """
-    view = int(oracle.view_of(np.array([word], np.uint64))[0])
+    view = int(oracle._view_of(np.array([word], np.uint64))[0])
     return tuple(oracle.seen[view].questions)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fldp.data.comparison import z_score
-from fldp.data.frames import Columns, Framed
+from fldp.data.dataframes import Columns, Framed
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 

@@ -86,7 +86,7 @@ class Sampled(RecordOracle):
     Fields: the number of the view: the bits of the number of views minus 1; the numbers of the base's report;
       zeros up to the width of the longest base's report
     Words: 1 + the most of any view's base | the view from word 0 by multiply-high; then the base's
-    Best fake: that of the best view, which a fake chooses | its leverage over the share of the view
+    Best fake: the best fake of the best view, which a fake chooses | its leverage over the share of the view
 
     >>> oracle = Sampled(epsilon=1.0, answers=[4, 4, 2], views=2)
     >>> oracle.entries, oracle.eta, oracle.report_format.bits
@@ -157,7 +157,7 @@ class Sampled(RecordOracle):
         return tuple(members[key] for key in keys)
 
     @cached_property
-    def tagged(self) -> Tagged:
+    def _tagged(self) -> Tagged:
         """The layout of reports and tallies."""
         return Tagged(self.members)
 
@@ -168,26 +168,26 @@ class Sampled(RecordOracle):
     @property
     def anonymity(self) -> int:
         views = zip(self.seen, self.members, strict=True)
-        return min(self.combinations // view.size * member.anonymity for view, member in views)
+        return min(self._values_end // view.size * member.anonymity for view, member in views)
 
     @cached_property
     def report_format(self) -> ReportFormat:
         """The view, then the longest of the members' reports, as packed bits."""
         return replace(
-            self.tagged.report_format,
+            self._tagged.report_format,
             outcome=self._outcome,
             report=self._report,
-            public_words=1 + (self.members[0].report_format.public_words if self.hides_nothing_public else 0),
+            public_words=1 + (self.members[0].report_format.public_words if self._hides_nothing_public else 0),
         )
 
     @cached_property
-    def hides_nothing_public(self) -> bool:
+    def _hides_nothing_public(self) -> bool:
         """Whether the public part of a report is all that a member has of it, since all have it from the same words."""
         return len({member.report_format.public_words for member in self.members}) == 1
 
     @property
     def tally_format(self) -> TallyFormat:
-        return self.tagged.tally_format
+        return self._tagged.tally_format
 
     @cached_property
     def words(self) -> int:
@@ -197,7 +197,7 @@ class Sampled(RecordOracle):
     def _ends(self) -> NDArray[np.uint64]:
         return np.array(list(accumulate(self.drawn)), np.uint64)
 
-    def view_of(self, words: Words) -> NDArray[np.intp]:
+    def _view_of(self, words: Words) -> NDArray[np.intp]:
         """Return the view that each of these words draws: the first whose weights so far exceed ``u W / 2^64``."""
         total = self._ends[-1]
         place = ((words >> _HALF) * total + ((words & _LOW) * total >> _HALF)) >> _HALF
@@ -205,31 +205,31 @@ class Sampled(RecordOracle):
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         digits = self.digits(values)
-        for view, rows in split_tags(self.view_of(words[:, 0])):
+        for view, rows in split_tags(self._view_of(words[:, 0])):
             member = self.members[view]
             data = member.report_format.empty(len(rows))
             own = np.ascontiguousarray(words[rows, 1 : 1 + member.words])
             member.perturb(self.seen[view].values(digits[rows]), own, data)
-            out[rows] = self.tagged.join(view, data)
+            out[rows] = self._tagged.join(view, data)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        self.tagged.count(data, state)
+        self._tagged.count(data, state)
 
     def split(self, tally: Tally) -> Iterator[Tally]:
         """Yield the tally of every view; its ``n`` is how many people chance put into the view."""
-        return self.tagged.split(tally)
+        return self._tagged.split(tally)
 
     def people(self, tally: Tally) -> tuple[int, ...]:
         """Return how many reports are about each view."""
-        return self.tagged.totals(tally)
+        return self._tagged.totals(tally)
 
     def _outcome(self, report: Any) -> tuple[Any, Any]:
-        view, public, outcome = self.tagged.outcome(report)
-        return ((view, public), outcome) if self.hides_nothing_public else ((view, None), (public, outcome))
+        view, public, outcome = self._tagged.outcome(report)
+        return ((view, public), outcome) if self._hides_nothing_public else ((view, None), (public, outcome))
 
     def _report(self, outcome: Any, public: Any) -> Array:
-        inside = (public[1], outcome) if self.hides_nothing_public else outcome
-        return self.tagged.report(public[0], *inside)
+        inside = (public[1], outcome) if self._hides_nothing_public else outcome
+        return self._tagged.report(public[0], *inside)
 
     def estimate(self, tally: Tally | Reports, **options: Option) -> "Tables":  # type: ignore[override]
         """Estimate the table of every question, and of every set of questions that some view has.
@@ -259,7 +259,7 @@ class Sampled(RecordOracle):
         shares = np.array(self.drawn) / sum(self.drawn)
         split = generator.multinomial(counts, shares)  # a row for each record
         state, digits = self.tally_format.zeros(), self.digits(records)
-        parts = zip(self.tagged.states(state), self.members, self.seen, split.T, strict=True)
+        parts = zip(self._tagged.states(state), self.members, self.seen, split.T, strict=True)
         for view, (part, member, seen, held) in enumerate(parts):
             state[view] = held.sum()
             values = np.zeros(member.domain_size, np.int64)

@@ -15,7 +15,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.revelations import ReportPart
+from fldp.oracles.base.leaks_and_parts import ReportPart
 from fldp.oracles.base.strategy import TargetCells
 from fldp.oracles.plain.wave import MIN_CELLS
 from fldp.oracles.sampled.agreement import agreement
@@ -43,7 +43,7 @@ class SampledAnalysis(Analysis[Sampled]):
 
     @property
     def explained(self) -> FrequencyOracle:
-        """That of the view which tells most answers apart."""
+        """The oracle of the view that tells most answers apart."""
         return max(self.oracle.members, key=lambda member: member.domain_size)
 
     @property
@@ -66,7 +66,7 @@ class SampledAnalysis(Analysis[Sampled]):
     def among_held(self, counts: ArrayLike) -> tuple[AmongRecords, ArrayLike]:
         """Return the oracle among the records that anybody holds, given the counts of all records."""
         array = np.asarray(counts)
-        if array.shape not in ((self.oracle.combinations,), self.oracle.answers) or array.dtype.kind not in "iu":
+        if array.shape not in ((self.oracle._values_end,), self.oracle.answers) or array.dtype.kind not in "iu":
             rule = (
                 f"integers of shape {self.oracle.answers}, one for each record; or pass oracle.among(records) for few"
             )
@@ -78,12 +78,12 @@ class SampledAnalysis(Analysis[Sampled]):
     def thresholds(self) -> Iterator[tuple[int, int]]:
         for member in self.oracle.members[:1]:
             coin = getattr(member, "coin", None)
-            yield self.oracle.combinations // 2, coin.keep if coin else 1 << 63
+            yield self.oracle._values_end // 2, coin.keep if coin else 1 << 63
 
     def resized(self, domain_size: int) -> AmongRecords:
         """Return a few records of every kind; of the same views of fewer answers where the law is too large."""
         for oracle in (self.oracle, *self._smaller()):
-            few = oracle.among(oracle.sample_records(domain_size))
+            few = oracle.among(oracle._sample_records(domain_size))
             about = analysis(few)
             if about.outcomes * len(list(about.publics())) * few.domain_size <= _QUICK:
                 return few
@@ -143,5 +143,5 @@ class SampledAnalysis(Analysis[Sampled]):
         """Yield the views that reports are about."""
         for view, inside in enumerate(self.oracle.split(tally)):
             if inside.n:
-                reports = None if data is None else self.oracle.tagged.reports_in(view, data)
+                reports = None if data is None else self.oracle._tagged.reports_in(view, data)
                 yield ReportPart(f"view {self.oracle.seen[view].label}", inside, reports)

@@ -22,7 +22,7 @@ class ViewFakes(Strategy):
     """The best reports of every view, where a report of a view that is drawn with share ``w`` counts ``1/w`` times.
 
     The estimated share of some cells is a constant plus a sum over the decoded shares of all views, each a mean over
-    the people in the view. So the fewer these are, the more one of them counts. Worths are those of a few fakes among
+    the people in the view. So the fewer these are, the more one of them counts. Worths hold for a few fakes among
     many people: fakes that crowd into a view become many of its people, and each of them counts for less.
     """
 
@@ -33,7 +33,7 @@ class ViewFakes(Strategy):
 
     @property
     def _any_view(self) -> Numbered:
-        return Numbered(self.oracle, self.parts, self.oracle.tagged.join)
+        return Numbered(self.oracle, self.parts, self.oracle._tagged.join)
 
     def best(self) -> float:
         return self.constant + self._any_view.best()
@@ -50,13 +50,13 @@ class ViewFakes(Strategy):
     def best_given(self, data: Array) -> Array:
         """Keep the views, and masks where these are public, too."""
         reports, generator = np.empty_like(data), np.random.Generator(np.random.PCG64(0))
-        for view, rows in split_tags(self.oracle.tagged.tags(data)):
+        for view, rows in split_tags(self.oracle._tagged.tags(data)):
             part = self.parts[view]
             if self._decides_all:
-                best = part.best_given(self.oracle.tagged.unpack(view, data[rows])[0])
+                best = part.best_given(self.oracle._tagged.unpack(view, data[rows])[0])
             else:
                 best = part.craft(len(rows), generator)
-            reports[rows] = self.oracle.tagged.join(view, best)
+            reports[rows] = self.oracle._tagged.join(view, best)
         return reports
 
     @property

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.anytime import MAX_PLANNED, check_unbiased
+from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased
 from fldp.data.comparison import POPULATION, RESPONDENTS
 from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.projections import METHODS
@@ -66,7 +66,7 @@ class TableEstimate(Estimate):
     planned: int | None = field(default=None, kw_only=True)  # reports, where intervals hold at every look
 
     def watched(self, planned: int) -> "TableEstimate":
-        """Return the same with intervals that hold for all answers and at every look, for who watches reports come in.
+        """Return the same with intervals that hold for all answers and at every look, as reports come in.
 
         They are narrowest after as many reports of all people as are planned, which is decided before the first one.
         """
@@ -289,7 +289,7 @@ class Tables(Displayed):
         return total
 
     def _factors(self, people: str) -> tuple[float, float]:
-        """Return the factor of the variance between people in a view, and that of those who reported, taken off."""
+        """Return two factors: of the variance between people in a view, and of the variance among all who reported."""
         one_of(RESPONDENTS, POPULATION)("tables", "people", people)
         if people == POPULATION or self.n < 2:
             return 1.0, 0.0

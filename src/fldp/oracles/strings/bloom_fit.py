@@ -26,7 +26,7 @@ _ANY = np.zeros(1, np.int64)  # the fingerprint of an arbitrary candidate
 
 
 class Bloom(Protocol):
-    """An oracle whose reports are Bloom filters: it debiases their bits by cohort, and knows the bits of candidates."""
+    """Bloom filters by cohort: their bits, debiased, and the bits that candidates set."""
 
     @property
     def title(self) -> str: ...
@@ -49,24 +49,24 @@ class LeastSquares(StringEstimator):
     of them, and these are fitted to the remaining cohorts, so that none was chosen on the data that judges it.
     """
 
-    oracle: Bloom
+    filters: Bloom
 
     options: ClassVar[Mapping[str, Constraint]] = {"held_out": flag}
 
     def select(self, method: str, tally: Tally, listed: Listed) -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that stand out in the even cohorts, or the first candidate if none does."""
         del method
-        evidence, even = self.oracle.evidence(tally), slice(0, None, 2)
+        evidence, even = self.filters.evidence(tally), slice(0, None, 2)
         if len(evidence.sizes) < 2:
-            raise ParameterError(f"{self.oracle.title}: method 'select' needs at least 2 cohorts, got 1")
+            raise ParameterError(f"{self.filters.title}: method 'select' needs at least 2 cohorts, got 1")
         false = min(0.1, _BY_CHANCE / listed.domain_size)
-        chosen = screen(self.oracle.design(listed.marks, cohorts=even), evidence[even], false)
+        chosen = screen(self.filters.design(listed.marks, cohorts=even), evidence[even], false)
         return [listed.candidates[k] for k in chosen] or listed.candidates[:1], {"held_out": True}
 
     def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
         held_out = bool(options.get("held_out"))
         solver = self._solver(marks, held_out)
-        evidence = self.oracle.evidence(tally)[_cohorts(held_out)]
+        evidence = self.filters.evidence(tally)[_cohorts(held_out)]
         counts = solver.solve(evidence)
         dispersion = solver.dispersion(tally.n, counts, evidence)
         return Fit(counts, {"marks": marks, "held_out": held_out, "dispersion": dispersion})
@@ -100,13 +100,13 @@ class LeastSquares(StringEstimator):
         return self._solver(marks, bool(context.get("held_out"))), float(context.get("dispersion", 1.0))
 
     def _solver(self, marks: Fingerprints, held_out: bool) -> Solver:
-        return _solver(self.oracle, np.ascontiguousarray(marks).tobytes(), held_out)
+        return _solver(self.filters, np.ascontiguousarray(marks).tobytes(), held_out)
 
 
 @lru_cache(maxsize=2)
-def _solver(oracle: Bloom, marks: bytes, held_out: bool) -> Solver:
+def _solver(filters: Bloom, marks: bytes, held_out: bool) -> Solver:
     """Build the solver of candidates, cached: counts, variances and sums need the same one."""
-    return Solver.of(oracle.title, oracle.design(np.frombuffer(marks, np.int64), cohorts=_cohorts(held_out)))
+    return Solver.of(filters.title, filters.design(np.frombuffer(marks, np.int64), cohorts=_cohorts(held_out)))
 
 
 def _cohorts(held_out: bool) -> slice:

@@ -116,7 +116,7 @@ class Sketch(ABC):
     def buckets(self, mark: int) -> NDArray[np.int64]:
         """Return the bucket of a fingerprint under every hash function.
 
-        >>> CMS(epsilon=1.0, hashes=4, width=8).sketch.buckets(7)
+        >>> CMS(epsilon=1.0, hashes=4, width=8)._sketch.buckets(7)
         array([...])
         """
         out = np.empty(self.hashes, np.int64)
@@ -301,7 +301,7 @@ def check_sketch(oracle: "CMS | HCMS") -> None:
     if oracle.hashes * oracle.width > MAX_CELLS:
         raise fail(oracle.title, "hashes", f"at most {MAX_CELLS} divided by width", oracle.hashes)
     try:
-        _ = oracle.response  # its coins are the sketch's
+        _ = oracle.report_format  # whose mechanism builds the coins of the response
     except ParameterError as error:
         raise ParameterError(f"{oracle.title}: {str(error).partition(': ')[2]}") from None
 
@@ -318,7 +318,7 @@ class CMS(StringOracle):
 
     Report: *strings:* a hash function and bits | 1,034 (its defaults)
     Fields: the number of the hash function: ``log2 hashes``; ``width`` bits, bucket 0 first
-    Words: 1 + those of SUE on ``width`` values | the hash function from word 0; then SUE on its buckets
+    Words: 1 + the words of SUE on ``width`` values | the hash function from word 0; then SUE on its buckets
     Best fake: any hash function, and the bits of all buckets of targets, filled up | ``r ((1 - q)/(p - q) - 1/m)
       m/(m-1)``, of ``m`` buckets
 
@@ -342,22 +342,17 @@ class CMS(StringOracle):
         check_sketch(self)
 
     @cached_property
-    def response(self) -> FrequencyOracle:
-        """The oracle over the buckets of one hash function."""
-        return SUE(self.epsilon, self.width)
-
-    @cached_property
-    def sketch(self) -> BitSketch:
+    def _sketch(self) -> BitSketch:
         """The mechanism."""
-        return BitSketch(self.hashes, self.width, self.hash_seed, self.response)
+        return BitSketch(self.hashes, self.width, self.hash_seed, SUE(self.epsilon, self.width))
 
     @property
     def _mechanism(self) -> BitSketch:
-        return self.sketch
+        return self._sketch
 
     @cached_property
     def estimator(self) -> SketchEstimator:
-        return SketchEstimator(self.sketch)
+        return SketchEstimator(self._sketch)
 
 
 @dataclass(frozen=True, repr=False)
@@ -396,19 +391,14 @@ class HCMS(StringOracle):
         check_sketch(self)
 
     @cached_property
-    def response(self) -> FrequencyOracle:
-        """The oracle over the buckets of one hash function."""
-        return HRR(self.epsilon, self.width)
-
-    @cached_property
-    def sketch(self) -> ParitySketch:
+    def _sketch(self) -> ParitySketch:
         """The mechanism."""
-        return ParitySketch(self.hashes, self.width, self.hash_seed, self.response)
+        return ParitySketch(self.hashes, self.width, self.hash_seed, HRR(self.epsilon, self.width))
 
     @property
     def _mechanism(self) -> ParitySketch:
-        return self.sketch
+        return self._sketch
 
     @cached_property
     def estimator(self) -> SketchEstimator:
-        return SketchEstimator(self.sketch)
+        return SketchEstimator(self._sketch)

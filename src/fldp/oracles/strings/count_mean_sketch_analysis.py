@@ -15,10 +15,10 @@ from fldp.oracles.base.analysis import Analysis, StringAnalysis, analyses, analy
 from fldp.oracles.base.blanket import Blanket
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.leaks_and_parts import ReportPart
 from fldp.oracles.base.numbered_strategy import Numbered
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
 from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
 from fldp.support.validation import fail
@@ -47,7 +47,7 @@ class Sketched(Numbered):
         return self._debiased(super().blind_mean())
 
     def best_given(self, data: Array) -> Array:
-        numbers, responses = self.oracle.sketch.split(data)
+        numbers, responses = self.oracle._sketch.split(data)
         reports = np.empty_like(data)
         for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
@@ -74,20 +74,20 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
 
     @property
     def _response(self) -> Analysis[FrequencyOracle]:
-        return analysis(self.oracle.response)
+        return analysis(self.oracle._sketch.response)
 
     @property
     def outcomes(self) -> int:
         return self._response.outcomes
 
     def likelihoods_among(self, marks: Fingerprints, data: Array) -> Floats:
-        rows, responses = self.oracle.sketch.split(data)
-        places = np.array([self.oracle.sketch.buckets(int(mark)) for mark in marks]).T[rows]
+        rows, responses = self.oracle._sketch.split(data)
+        places = np.array([self.oracle._sketch.buckets(int(mark)) for mark in marks]).T[rows]
         return np.take_along_axis(self._response.likelihoods(responses), places, axis=1)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Where the two collide, reports tell nothing; elsewhere they are reports of two buckets."""
-        shared = int((self.oracle.sketch.buckets(value) == self.oracle.sketch.buckets(other)).sum())
+        shared = int((self.oracle._sketch.buckets(value) == self.oracle._sketch.buckets(other)).sum())
         apart, inside = self.oracle.hashes - shared, self._response.profile(0, 1)
         assert inside is not None
         every = inside.reports
@@ -107,7 +107,7 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
         if public is None:
             raise fail(self.oracle.title, "public", "the hash function that the law is conditional on", public)
         row, drawn = public
-        return self._response.law(int(self.oracle.sketch.buckets(value)[row]), drawn)
+        return self._response.law(int(self.oracle._sketch.buckets(value)[row]), drawn)
 
     def publics(self) -> Iterable[Public]:
         return product(range(self._tried), self._response.publics())
@@ -130,21 +130,21 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
 
     def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the buckets, pooled over hash functions: honest if the originals are."""
-        response = self.oracle.response
+        response = self.oracle._sketch.response
         state = tally.state[:, 1:].sum(axis=0).reshape(response.tally_format.shape)
         yield ReportPart(
-            "buckets", Tally(response, state, tally.n), None if data is None else self.oracle.sketch.split(data)[1]
+            "buckets", Tally(response, state, tally.n), None if data is None else self.oracle._sketch.split(data)[1]
         )
 
     def fakes_among(self, marks: Fingerprints, targets: Targets) -> Sketched | None:
         """Under each hash function, the buckets of the targets are the targets of the response."""
         oracle, response = self.oracle, self._response
-        buckets = np.array([oracle.sketch.buckets(int(mark)) for mark in marks[targets]]).T
+        buckets = np.array([oracle._sketch.buckets(int(mark)) for mark in marks[targets]]).T
         known = [plan for row in buckets if (plan := response.fakes(row)) is not None]
 
         def join(row: int, data: Array) -> Array:
             reports = oracle.report_format.empty(len(data))
-            oracle.sketch.join(np.full(len(data), row), data, reports)
+            oracle._sketch.join(np.full(len(data), row), data, reports)
             return reports
 
         return Sketched(oracle, known, join, buckets, oracle.width) if len(known) == len(buckets) else None

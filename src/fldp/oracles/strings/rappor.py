@@ -28,6 +28,47 @@ from fldp.support.validation import Described, fail, fraction, integer, optional
 _ALL = U64(2**64 - 1)
 
 
+@dataclass(frozen=True)
+class CohortFilters:
+    """The Bloom filters of strings, by cohort, and what reports tell about their bits."""
+
+    title: str
+    bits: int
+    hashes: int
+    cohorts: int
+    hash_seed: int
+    coins: StageCoins
+
+    @cached_property
+    def seeds(self) -> Words:
+        """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``hash_seed``."""
+        with np.errstate(over="ignore"):
+            seeds = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
+        return np.asarray(seeds).reshape(self.cohorts, self.hashes)
+
+    def bits_of(self, marks: Fingerprints) -> NDArray[np.int16]:
+        """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
+
+        >>> RAPPOR(epsilon=1.0, epsilon_permanent=2.0, hashes=2, cohorts=4)._filters.bits_of(np.array([7, 8])).shape
+        (4, 2, 2)
+        """
+        with np.errstate(over="ignore"):
+            hashed = keyed_hash(self.seeds[:, None, :], marks.astype(np.uint64)[None, :, None])
+            return np.asarray(multiply_high(hashed, U64(self.bits)).astype(np.int16))
+
+    def evidence(self, tally: Tally) -> CohortCounts:
+        """Return the debiased count of every bit of every cohort: how many people have it set."""
+        p, q = self.coins.p_star, self.coins.q_star
+        people = tally.state[:, 0].astype(np.float64)
+        return CohortCounts((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
+
+    def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
+        """Return the design matrix of candidates, for all cohorts or some."""
+        p, q = self.coins.p_star, self.coins.q_star
+        own, other = float(q * (1 - q) / (q - p) ** 2), float(p * (1 - p) / (q - p) ** 2)
+        return Design(self.bits_of(marks)[cohorts], self.bits, self.cohorts, own, other)
+
+
 @dataclass(frozen=True, repr=False)
 class RAPPOR(StringOracle):
     """RAPPOR: a Bloom filter of a string, randomized in two stages, the first of which is drawn once and kept.
@@ -111,21 +152,9 @@ class RAPPOR(StringOracle):
         return self.epsilon_permanent
 
     @cached_property
-    def seeds(self) -> Words:
-        """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``hash_seed``."""
-        with np.errstate(over="ignore"):
-            seeds = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
-        return np.asarray(seeds).reshape(self.cohorts, self.hashes)
-
-    def filters(self, marks: Fingerprints) -> NDArray[np.int16]:
-        """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
-
-        >>> RAPPOR(epsilon=1.0, epsilon_permanent=2.0, hashes=2, cohorts=4).filters(np.array([7, 8])).shape
-        (4, 2, 2)
-        """
-        with np.errstate(over="ignore"):
-            hashed = keyed_hash(self.seeds[:, None, :], marks.astype(np.uint64)[None, :, None])
-            return np.asarray(multiply_high(hashed, U64(self.bits)).astype(np.int16))
+    def _filters(self) -> CohortFilters:
+        """The Bloom filters of strings in every cohort."""
+        return CohortFilters(self.title, self.bits, self.hashes, self.cohorts, self.hash_seed, self.coins)
 
     @property
     def _blocks(self) -> int:
@@ -136,18 +165,18 @@ class RAPPOR(StringOracle):
         return _ALL >> U64(-self.bits % 64)
 
     @property
-    def header(self) -> int:
+    def _header(self) -> int:
         """The number of bytes that name the cohort."""
         return bit_reports.header(self.cohorts)
 
     @property
-    def keep_words(self) -> int:
+    def _keep_words(self) -> int:
         """The number of leading words of a report that draw the permanent response."""
         return 1 + self.coins.planes * self._blocks
 
     @property
     def words(self) -> int:
-        return self.keep_words + self.coins.planes * self._blocks
+        return self._keep_words + self.coins.planes * self._blocks
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -166,7 +195,7 @@ class RAPPOR(StringOracle):
         """
         marks = self._as_values(values)
         data = self.report_format.empty(len(marks))
-        for part, words in Stream.of(rng).chunks(len(marks), self.keep_words):
+        for part, words in Stream.of(rng).chunks(len(marks), self._keep_words):
             self._keep(marks[part], words, data[part])
         return Reports.trusted(self, data)
 
@@ -175,26 +204,27 @@ class RAPPOR(StringOracle):
         if kept.oracle != self:
             raise MergeError(f"{self.title}: kept responses must be of {self!r}, got {kept.oracle!r}")
         data = np.empty_like(kept.data)
-        for part, words in Stream.of(rng).chunks(len(kept), self.words - self.keep_words):
+        for part, words in Stream.of(rng).chunks(len(kept), self.words - self._keep_words):
             self._respond(kept.data[part], words, data[part])
         return Reports.trusted(self, data)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        self._keep(values, words[:, : self.keep_words], out)
-        self._respond(out, words[:, self.keep_words :], out)
+        self._keep(values, words[:, : self._keep_words], out)
+        self._respond(out, words[:, self._keep_words :], out)
 
     def _keep(self, values: Values, words: Words, out: Array) -> None:
         """Write the cohort that word 0 draws, and the permanent response."""
         rows = (words[:, 0] & U64(self.cohorts - 1)).astype(np.int64)
         filters, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
+        seeds, size = self._filters.seeds[rows], U64(self.bits)
         flip_filters.over(len(values))(
-            values, words[:, 1:], self.seeds[rows], U64(self.bits), coins.planes, U64(coins.flip), self._last, filters
+            values, words[:, 1:], seeds, size, coins.planes, U64(coins.flip), self._last, filters
         )
         bit_reports.join(rows, self._as_bytes(filters), out)
 
     def _respond(self, kept: Array, words: Words, out: Array) -> None:
         """Write the same cohort, and the instantaneous response; ``out`` may be the same array."""
-        rows, bits = bit_reports.split(kept, self.header)
+        rows, bits = bit_reports.split(kept, self._header)
         padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
         padded[:, : bits.shape[1]] = bits
         filters, coins = padded.view("<u8"), self.coins
@@ -205,23 +235,11 @@ class RAPPOR(StringOracle):
         return np.asarray(filters.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        bit_reports.add(*bit_reports.split(data, self.header), state)
+        bit_reports.add(*bit_reports.split(data, self._header), state)
 
     @cached_property
     def estimator(self) -> LeastSquares:
-        return LeastSquares(self)
-
-    def evidence(self, tally: Tally) -> CohortCounts:
-        """Return the debiased count of every bit of every cohort: how many people have it set."""
-        p, q = self.coins.p_star, self.coins.q_star
-        people = tally.state[:, 0].astype(np.float64)
-        return CohortCounts((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
-
-    def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
-        """Return the design matrix of candidates, for all cohorts or some."""
-        p, q = self.coins.p_star, self.coins.q_star
-        own, other = float(q * (1 - q) / (q - p) ** 2), float(p * (1 - p) / (q - p) ** 2)
-        return Design(self.filters(marks)[cohorts], self.bits, self.cohorts, own, other)
+        return LeastSquares(self._filters)
 
 
 def _adds_up(state: NDArray[np.int64], n: int) -> bool:

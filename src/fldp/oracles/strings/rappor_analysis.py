@@ -39,7 +39,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
 
     def likelihoods_among(self, marks: Fingerprints, data: Array) -> Floats:
         """Up to a common factor, the product over the bits that a value sets."""
-        rows, packed = bit_reports.split(data, self.oracle.header)
+        rows, packed = bit_reports.split(data, self.oracle._header)
         bits = np.unpackbits(packed, axis=1, count=self.oracle.bits, bitorder="little")
         likelihoods = np.empty((len(data), len(marks)))
         if_one, if_zero = (float(ratio) for ratio in self._odds)
@@ -57,7 +57,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
 
     def _sets(self, mark: int) -> list[frozenset[int]]:
         """Return the bits that a fingerprint sets in each cohort."""
-        return [frozenset(row.tolist()) for row in self.oracle.filters(np.array([mark]))[:, 0]]
+        return [frozenset(row.tolist()) for row in self.oracle._filters.bits_of(np.array([mark]))[:, 0]]
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the bits that exactly one of the two sets; all others have the same law under both."""
@@ -78,7 +78,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
             )
 
     def blanket(self) -> Blanket:
-        """That of one report: a person who reports again is hidden less."""
+        """Return the blanket of one report: a person who reports again is hidden less."""
         return by_bits(self.oracle.hashes, self.oracle.coins.q_star, self.oracle.coins.p_star)
 
     def law(self, value: int, public: Public = None) -> Law:
@@ -126,7 +126,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     def fakes_among(self, marks: Fingerprints, targets: Targets) -> Numbered:
         """The fit is linear in the bits of all cohorts, so every bit of every cohort has a weight."""
         oracle = self.oracle
-        p, q, base = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle.design(marks[:1]).base
+        p, q, base = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle._filters.design(marks[:1]).base
         true, noise = (np.broadcast_to(chance, oracle.bits) for chance in (q, p))
         parts = [
             BitStrategy(each / (q - p), -float(each.sum()) * (p / (q - p) + base), true, noise)

@@ -122,7 +122,7 @@ class Exponential(FrequencyOracle):
     Best fake: the symbol whose row of the inverse channel has the largest sum over the targets | that sum
 
     >>> oracle = Exponential(epsilon=4.0, domain_size=9, distance="line")
-    >>> oracle.alpha, oracle.channel[4].round(2).tolist()
+    >>> oracle.alpha, oracle._channel[4].round(2).tolist()
     (0.5, [0.07, 0.09, 0.11, 0.14, 0.18, 0.14, 0.11, 0.09, 0.07])
     >>> oracle.privatize([0, 4, 8])
     <3 reports of Exponential(epsilon=4.0, domain_size=9, distance='line')>
@@ -153,7 +153,7 @@ class Exponential(FrequencyOracle):
         return self.epsilon / DISTANCES[self.distance].most(self.domain_size)
 
     @cached_property
-    def shares(self) -> tuple[tuple[int, ...], ...]:
+    def _shares(self) -> tuple[tuple[int, ...], ...]:
         """For each value, the number of the ``2^64`` words that give each symbol.
 
         Rounded down; the words left over go to the value itself. The ratio from one distance to the next is reduced by
@@ -196,22 +196,22 @@ class Exponential(FrequencyOracle):
         return True
 
     @cached_property
-    def channel(self) -> Floats:
+    def _channel(self) -> Floats:
         """The probability of every symbol, a row for each value."""
-        return np.array([[share / _SCALE for share in row] for row in self.shares])
+        return np.array([[share / _SCALE for share in row] for row in self._shares])
 
     @cached_property
     def _ends(self) -> NDArray[np.uint64]:
         """Where in ``[0, 2^64)`` the words of each symbol end, except the last."""
-        sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self.shares]
+        sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self._shares]
         return np.array(sums, np.uint64)
 
     @cached_property
     def estimator(self) -> Channel:
-        return Channel(self.domain_size, self.channel)
+        return Channel(self.domain_size, self._channel)
 
     @property
-    def inverse(self) -> Floats:
+    def _inverse(self) -> Floats:
         """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
         return self.estimator.inverse
 

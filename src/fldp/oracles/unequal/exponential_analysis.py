@@ -41,7 +41,7 @@ class ExponentialAnalysis(Analysis[Exponential]):
         return self.oracle.domain_size
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        pairs = zip(self.oracle.shares[value], self.oracle.shares[other], strict=True)
+        pairs = zip(self.oracle._shares[value], self.oracle._shares[other], strict=True)
         bands = (Band(1, Fraction(share, 2**BITS), Fraction(other_share, 2**BITS)) for share, other_share in pairs)
         return Profile.of(bands, self.oracle.domain_size)
 
@@ -53,12 +53,12 @@ class ExponentialAnalysis(Analysis[Exponential]):
         return {Fraction(1): Fraction(1)}
 
     def likelihoods(self, data: Array) -> Floats:
-        return np.asarray(self.oracle.channel.T[data])
+        return np.asarray(self.oracle._channel.T[data])
 
     def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
-        return {symbol: Fraction(share, 2**BITS) for symbol, share in enumerate(self.oracle.shares[value])}
+        return {symbol: Fraction(share, 2**BITS) for symbol, share in enumerate(self.oracle._shares[value])}
 
     def resized(self, domain_size: int) -> "Exponential":
         """Return the oracle on fewer values with the same alpha."""
@@ -69,7 +69,7 @@ class ExponentialAnalysis(Analysis[Exponential]):
 
     def thresholds(self) -> Iterator[tuple[int, int]]:
         for value in (0, self.oracle.domain_size // 2):
-            yield value, self.oracle.shares[value][0]
+            yield value, self.oracle._shares[value][0]
 
     def fakes(self, targets: Targets) -> Symbols:
-        return Symbols(self.oracle.inverse @ times(targets, self.oracle.domain_size), self.oracle.report_format.dtype)
+        return Symbols(self.oracle._inverse @ times(targets, self.oracle.domain_size), self.oracle.report_format.dtype)

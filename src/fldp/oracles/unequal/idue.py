@@ -78,30 +78,30 @@ class IDUE(FrequencyOracle):
                 raise fail(self.title, "a budget in budgets", f"below epsilon, {self.epsilon:g}", budget)
         if not self.epsilon < BITS:
             raise degenerate(self.title, self.epsilon)
-        if exp_lower(self.levels[0]) < _MIN_POWER:
-            raise degenerate(self.title, self.levels[0])
+        if exp_lower(self._levels[0]) < _MIN_POWER:
+            raise degenerate(self.title, self._levels[0])
         if self.balance is None:
-            sizes = tuple(np.bincount(self.kind_of, minlength=len(self.levels)).tolist())
-            object.__setattr__(self, "balance", best_balance(self.levels, sizes))
+            sizes = tuple(np.bincount(self._kind_of, minlength=len(self._levels)).tolist())
+            object.__setattr__(self, "balance", best_balance(self._levels, sizes))
 
     @cached_property
-    def levels(self) -> tuple[float, ...]:
+    def _levels(self) -> tuple[float, ...]:
         """All budgets, sorted."""
         return tuple(sorted({self.epsilon, *(budget for _, budget in self.budgets)}))
 
     @cached_property
-    def kind_of(self) -> NDArray[np.intp]:
+    def _kind_of(self) -> NDArray[np.intp]:
         """The level of every value."""
-        kinds = np.full(self.domain_size, len(self.levels) - 1, np.intp)
+        kinds = np.full(self.domain_size, len(self._levels) - 1, np.intp)
         for value, budget in self.budgets:
-            kinds[value] = self.levels.index(budget)
+            kinds[value] = self._levels.index(budget)
         return kinds
 
     @cached_property
     def coins(self) -> LevelCoins:
         """The realised coins of all levels."""
         assert self.balance is not None
-        return LevelCoins.build(self.title, self.levels, self.balance)
+        return LevelCoins.build(self.title, self._levels, self.balance)
 
     @property
     def words(self) -> int:
@@ -113,8 +113,8 @@ class IDUE(FrequencyOracle):
 
     @cached_property
     def estimator(self) -> SupportsByKind:
-        kinds = tuple((self.coins.p(level), self.coins.q(level)) for level in range(len(self.levels)))
-        return SupportsByKind(self.domain_size, kinds, self.kind_of, independent=True)
+        kinds = tuple((self.coins.p(level), self.coins.q(level)) for level in range(len(self._levels)))
+        return SupportsByKind(self.domain_size, kinds, self._kind_of, independent=True)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
@@ -124,13 +124,13 @@ class IDUE(FrequencyOracle):
     def _masks(self) -> NDArray[np.uint64]:
         """The thresholds of all values as bit planes, 64 values to a word; 0 for the padding of the last word."""
         limits = np.zeros(-(-self.domain_size // 64) * 64, np.uint64)
-        limits[: self.domain_size] = np.array(self.coins.other, np.uint64)[self.kind_of]
+        limits[: self.domain_size] = np.array(self.coins.other, np.uint64)[self._kind_of]
         planes = np.arange(self.coins.planes, dtype=np.uint64)[:, None]
         bits = (limits >> planes & U64(1)).astype(np.uint8)
         return np.packbits(bits, axis=1, bitorder="little").view("<u8")
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        true = np.array(self.coins.true, np.uint64)[self.kind_of]
+        true = np.array(self.coins.true, np.uint64)[self._kind_of]
         throw_each.over(len(values))(values, words, self._masks, true, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:

@@ -37,7 +37,7 @@ class IDUEAnalysis(UnevenAnalysis[IDUE]):
         few = len(self.oracle.budgets)
         return (
             f"Answers are not protected alike: {few:,} of {self.oracle.domain_size:,} by a budget of their own, from "
-            f"{self.oracle.levels[0]:g}, and any two others by epsilon {self.oracle.epsilon:g}."
+            f"{self.oracle._levels[0]:g}, and any two others by epsilon {self.oracle.epsilon:g}."
         )
 
     @property
@@ -46,20 +46,21 @@ class IDUEAnalysis(UnevenAnalysis[IDUE]):
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the bits of the two values; all other bits have the same law under both."""
-        own, others = (self.oracle.estimator.kinds[self.oracle.kind_of[each]] for each in (value, other))
+        own, others = (self.oracle.estimator.kinds[self.oracle._kind_of[each]] for each in (value, other))
         return _two_bits(own, others, self.oracle.domain_size - 2)
 
     def likelihoods(self, data: Array) -> Floats:
         """Up to a common factor, a value is likely or not by its own bit alone."""
         bits = np.unpackbits(data, axis=1, count=self.oracle.domain_size, bitorder="little")
-        ones = np.array([float(p / q) for p, q in self.oracle.estimator.kinds])[self.oracle.kind_of]
-        zeros = np.array([float((1 - p) / (1 - q)) for p, q in self.oracle.estimator.kinds])[self.oracle.kind_of]
+        ones = np.array([float(p / q) for p, q in self.oracle.estimator.kinds])[self.oracle._kind_of]
+        zeros = np.array([float((1 - p) / (1 - q)) for p, q in self.oracle.estimator.kinds])[self.oracle._kind_of]
         return np.where(bits, ones, zeros)
 
     def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
-        chances = [self.oracle.estimator.kinds[kind][k != value] for k, kind in enumerate(self.oracle.kind_of.tolist())]
+        kinds = self.oracle.estimator.kinds
+        chances = [kinds[kind][k != value] for k, kind in enumerate(self.oracle._kind_of.tolist())]
         return dict(enumerate(_products(chances)))
 
     def resized(self, domain_size: int) -> "IDUE":
@@ -72,7 +73,7 @@ class IDUEAnalysis(UnevenAnalysis[IDUE]):
 
     def thresholds(self) -> Iterator[tuple[int, int]]:
         for value in self.sample_values(0, self.oracle.domain_size):
-            yield value, self.oracle.coins.true[self.oracle.kind_of[value]]
+            yield value, self.oracle.coins.true[self.oracle._kind_of[value]]
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         yield from super().honest_tally(tally)

@@ -49,7 +49,7 @@ class URAPPOR(FrequencyOracle):
       (p - q)``, and ``1/(1 - e^(-eps/2))`` for the name
 
     >>> oracle = URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])
-    >>> round(float(oracle.revealed), 3), oracle.report_format.bits
+    >>> round(float(oracle._revealed), 3), oracle.report_format.bits
     (0.393, 13)
     >>> oracle.privatize([0, 3, 50])
     <3 reports of URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])>
@@ -67,12 +67,12 @@ class URAPPOR(FrequencyOracle):
     anonymity = 1
 
     @cached_property
-    def places(self) -> SensitiveValues:
+    def _places(self) -> SensitiveValues:
         """The sensitive values, and the others."""
         return SensitiveValues.of(self, self.sensitive)
 
     def _settle_parameters(self) -> None:
-        _ = self.places
+        _ = self._places
 
     @cached_property
     def coins(self) -> UnaryCoins:
@@ -80,18 +80,18 @@ class URAPPOR(FrequencyOracle):
         return UnaryCoins.build(self.title, self.epsilon, symmetric=True)
 
     @cached_property
-    def shown(self) -> int:
+    def _shown(self) -> int:
         """Number of 64-bit words for which a non-sensitive value is named. Rounded down, which rounds ``d`` up."""
         return int(_SCALE * (1 - self.coins.p / (self.coins.q * exp_lower(self.epsilon))))
 
     @property
-    def revealed(self) -> Fraction:
+    def _revealed(self) -> Fraction:
         """The probability that a report of a non-sensitive value reveals it."""
-        return Fraction(self.shown, _SCALE)
+        return Fraction(self._shown, _SCALE)
 
     @property
     def eta(self) -> Fraction:
-        return least_share(self.revealed, Fraction(1, 2))
+        return least_share(self._revealed, Fraction(1, 2))
 
     @property
     def _others(self) -> int:
@@ -120,25 +120,25 @@ class URAPPOR(FrequencyOracle):
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        others = self.places.kind_of == OTHER
+        others = self._places.kind_of == OTHER
         return TallyFormat((self.domain_size,), lambda state, n: within(state, n) and int(state[others].sum()) <= n)
 
     @cached_property
     def estimator(self) -> NamingSupports:
         return NamingSupports(
             self.domain_size,
-            ((self.coins.p, self.coins.q), (self.revealed, Fraction(0))),
-            self.places.kind_of,
+            ((self.coins.p, self.coins.q), (self._revealed, Fraction(0))),
+            self._places.kind_of,
             independent=True,
-            revealed=self.revealed,
+            revealed=self._revealed,
         )
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """Randomize the bits, and one more after them that says whether a non-sensitive value is named."""
         few, (bits, size), coins = len(self.sensitive), self._bytes, self.coins
-        hidden, ranks = self.places.places(values)
+        hidden, ranks = self._places.places(values)
         named = np.zeros(len(values), np.int64)
-        for kind, true, ones in ((SENSITIVE, coins.true_threshold, few % 64), (OTHER, self.shown, few % 64 + 1)):
+        for kind, true, ones in ((SENSITIVE, coins.true_threshold, few % 64), (OTHER, self._shown, few % 64 + 1)):
             rows = np.flatnonzero(hidden == (kind == SENSITIVE))
             places = ranks[rows] if kind == SENSITIVE else np.full(len(rows), few)
             thrown, own = np.zeros((len(rows), 8 * self._blocks), np.uint8), np.ascontiguousarray(words[rows])
@@ -153,19 +153,19 @@ class URAPPOR(FrequencyOracle):
     @cached_property
     def _other_values(self) -> NDArray[np.intp]:
         """The non-sensitive values, sorted."""
-        return np.flatnonzero(self.places.kind_of == OTHER)
+        return np.flatnonzero(self._places.kind_of == OTHER)
 
     def _named(self, data: Array) -> NDArray[np.int64]:
         """Return the number of the value that each report names, counted from 1; 0 for none."""
         bits, size = self._bytes
         return np.asarray((data[:, bits:].astype(np.int64) << (8 * np.arange(size))).sum(axis=1))
 
-    def supported(self, data: Array) -> NDArray[np.uint8]:
+    def _supported(self, data: Array) -> NDArray[np.uint8]:
         """Return which values each report supports: the set bits, and the value that it names."""
         supports = np.zeros((len(data), self.domain_size), np.uint8)
         bits = np.unpackbits(data[:, : self._bytes[0]], axis=1, count=len(self.sensitive), bitorder="little")
-        supports[:, self.places.kind_of == SENSITIVE] = bits
-        supports[:, self.places.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
+        supports[:, self._places.kind_of == SENSITIVE] = bits
+        supports[:, self._places.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
         return supports
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:

@@ -60,10 +60,10 @@ class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the true bits of the sensitive ones of the two values, and by whether a value is named."""
-        kind, other_kind = int(self.oracle.places.kind_of[value]), int(self.oracle.places.kind_of[other])
+        kind, other_kind = int(self.oracle._places.kind_of[value]), int(self.oracle._places.kind_of[other])
         p, q = self.oracle.coins.p, self.oracle.coins.q
         bits = [((p, q), (1 - p, 1 - q))] * (kind == SENSITIVE) + [((q, p), (1 - q, 1 - p))] * (other_kind == SENSITIVE)
-        silent = tuple(1 - self.oracle.revealed if each == OTHER else Fraction(1) for each in (kind, other_kind))
+        silent = tuple(1 - self.oracle._revealed if each == OTHER else Fraction(1) for each in (kind, other_kind))
         rest = 1 << (len(self.oracle.sensitive) - len(bits))
         bands = []
         for chosen in product(*bits):
@@ -73,27 +73,28 @@ class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
             bands.append(Band(rest, own, seen))
         every = 1 << len(self.oracle.sensitive)
         if kind == OTHER:
-            bands.append(Band(every, self.oracle.revealed, Fraction(0)))
+            bands.append(Band(every, self.oracle._revealed, Fraction(0)))
         return Profile.of(bands, every * (1 + other_kind))
 
     def likelihoods(self, data: Array) -> Floats:
         """If nothing is named, a sensitive value is likely or not by its bit, and any other by not being named."""
         few, named = len(self.oracle.sensitive), self.oracle._named(data)
-        p, q, silent = self.oracle.coins.p, self.oracle.coins.q, float(1 - self.oracle.revealed)
+        p, q, silent = self.oracle.coins.p, self.oracle.coins.q, float(1 - self.oracle._revealed)
         bits = np.unpackbits(data[:, : self.oracle._bytes[0]], axis=1, count=few, bitorder="little")
         likelihoods = np.zeros((len(data), self.oracle.domain_size))
-        likelihoods[:, self.oracle.places.kind_of == SENSITIVE] = np.where(bits, float(p / q), float((1 - p) / (1 - q)))
-        likelihoods[:, self.oracle.places.kind_of == OTHER] = silent
+        kind_of = self.oracle._places.kind_of
+        likelihoods[:, kind_of == SENSITIVE] = np.where(bits, float(p / q), float((1 - p) / (1 - q)))
+        likelihoods[:, kind_of == OTHER] = silent
         likelihoods[named > 0] = 0.0
         rows = np.flatnonzero(named)
-        likelihoods[rows, np.flatnonzero(self.oracle.places.kind_of == OTHER)[named[rows] - 1]] = 1.0
+        likelihoods[rows, np.flatnonzero(self.oracle._places.kind_of == OTHER)[named[rows] - 1]] = 1.0
         return likelihoods
 
     def law(self, value: int, public: Public = None) -> Law:
         """An outcome is the bits and the number of the value that is named, or 0."""
         del public
         self.check_enumerable(value)
-        (hidden,), (place,) = (part.tolist() for part in self.oracle.places.places(np.array([value])))
+        (hidden,), (place,) = (part.tolist() for part in self.oracle._places.places(np.array([value])))
         chances = [
             self.oracle.coins.p if hidden and k == place else self.oracle.coins.q
             for k in range(len(self.oracle.sensitive))
@@ -106,7 +107,7 @@ class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
             if hidden:
                 law[bits, 0] = share
             else:
-                law[bits, 0], law[bits, place + 1] = share * (1 - self.oracle.revealed), share * self.oracle.revealed
+                law[bits, 0], law[bits, place + 1] = share * (1 - self.oracle._revealed), share * self.oracle._revealed
         return law
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
@@ -115,13 +116,13 @@ class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
 
     def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
         return independent_pairs(
-            self.oracle.estimator, tally, data, values, lambda part: self.oracle.supported(part)[:, values]
+            self.oracle.estimator, tally, data, values, lambda part: self.oracle._supported(part)[:, values]
         )
 
     def fakes(self, targets: Targets) -> BitsAndName:
         oracle = self.oracle
         weights, constant = supports_worth(oracle, targets)
-        hidden, others = oracle.places.kind_of == SENSITIVE, oracle.places.kind_of == OTHER
+        hidden, others = oracle._places.kind_of == SENSITIVE, oracle._places.kind_of == OTHER
         true, noise, _ = oracle.estimator.chances
         bits = BitStrategy(weights[hidden], constant, true[hidden], noise[hidden])
         names = Symbols(np.append(0.0, weights[others]), np.int64)

@@ -68,7 +68,7 @@ class URR(FrequencyOracle):
     Best fake: a target; ``s`` of them are sensitive | ``(1 - s q) / (p - q)``
 
     >>> oracle = URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
-    >>> round(float(oracle.revealed), 3), oracle.eta
+    >>> round(float(oracle._revealed), 3), oracle.eta
     (0.462, Fraction(537, 1000))
     >>> oracle.privatize([0, 3, 50])
     <3 reports of URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])>
@@ -87,12 +87,12 @@ class URR(FrequencyOracle):
     words = 1
 
     @cached_property
-    def places(self) -> SensitiveValues:
+    def _places(self) -> SensitiveValues:
         """The sensitive values, and the others."""
         return SensitiveValues.of(self, self.sensitive)
 
     def _settle_parameters(self) -> None:
-        _ = self.places
+        _ = self._places
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -100,18 +100,18 @@ class URR(FrequencyOracle):
         return SymbolCoin.build(self.title, self.epsilon, len(self.sensitive))
 
     @property
-    def shown(self) -> int:
+    def _shown(self) -> int:
         """Number of 64-bit words for which a non-sensitive value is reported unchanged."""
         return self.coin.keep - self.coin.other
 
     @property
-    def revealed(self) -> Fraction:
+    def _revealed(self) -> Fraction:
         """The probability that a report of a non-sensitive value reveals it."""
-        return Fraction(self.shown, _SCALE)
+        return Fraction(self._shown, _SCALE)
 
     @property
     def eta(self) -> Fraction:
-        return least_share(self.revealed, Fraction(len(self.sensitive), len(self.sensitive) + 1))
+        return least_share(self._revealed, Fraction(len(self.sensitive), len(self.sensitive) + 1))
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -125,17 +125,17 @@ class URR(FrequencyOracle):
     def estimator(self) -> SymbolSupportsByKind:
         return SymbolSupportsByKind(
             self.domain_size,
-            ((self.coin.p, self.coin.q), (self.revealed, Fraction(0))),
-            self.places.kind_of,
-            revealed=self.revealed,
+            ((self.coin.p, self.coin.q), (self._revealed, Fraction(0))),
+            self._places.kind_of,
+            revealed=self._revealed,
         )
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """A coin below ``keep`` (``shown`` if not sensitive) gives the value itself, any other a sensitive one."""
         # Constant time: both cases are computed for every value, and one is selected.
         coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
-        hidden, places = self.places.places(values)
-        last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
+        hidden, places = self._places.places(values)
+        last, shown, other = len(sensitive) - 1, U64(self._shown), U64(self.coin.other)
         drawn = np.zeros(len(values), np.int64)
         if last:  # a single sensitive value is always kept
             respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, drawn)

@@ -35,7 +35,7 @@ class URRAnalysis(UtilityAnalysis[URR]):
         few = len(self.oracle.sensitive)
         return Profile.of(
             [*bands, Band(rest, rest * self.oracle.coin.q, rest * self.oracle.coin.q)],
-            few + int(self.oracle.places.kind_of[other]),
+            few + int(self.oracle._places.kind_of[other]),
         )
 
     def law_of(self, value: int) -> Callable[[int], Fraction]:
@@ -43,14 +43,14 @@ class URRAnalysis(UtilityAnalysis[URR]):
         hidden = set(self.oracle.sensitive)
 
         def chance(symbol: int) -> Fraction:
-            return (self.oracle.revealed if symbol == value else Fraction(0)) + (
+            return (self.oracle._revealed if symbol == value else Fraction(0)) + (
                 self.oracle.coin.q if symbol in hidden else 0
             )
 
         return chance
 
     def likelihoods(self, data: Array) -> Floats:
-        named, values = data[:, None] == np.arange(self.oracle.domain_size), self.oracle.places.kind_of[data][:, None]
+        named, values = data[:, None] == np.arange(self.oracle.domain_size), self.oracle._places.kind_of[data][:, None]
         return np.where(named, 1.0, np.where(values == SENSITIVE, float(self.oracle.coin.q / self.oracle.coin.p), 0.0))
 
     def law(self, value: int, public: Public = None) -> Law:

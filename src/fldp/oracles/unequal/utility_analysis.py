@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 
 from fldp.data.reports import Tally
-from fldp.oracles.base.analysis import Promise
+from fldp.oracles.base.analysis import Analysis, Promise
 from fldp.oracles.base.claims import NAMED, CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.support_counts_analysis import UnevenAnalysis
+from fldp.oracles.base.support_counts_analysis import supports_by_kind, two_of_each_kind
 from fldp.oracles.unequal.urappor import URAPPOR
 from fldp.oracles.unequal.urr import URR
 from fldp.oracles.unequal.utility import OTHER
@@ -19,7 +19,7 @@ from fldp.oracles.unequal.utility import OTHER
 T_co = TypeVar("T_co", bound=URR | URAPPOR, covariant=True)
 
 
-class UtilityAnalysis(UnevenAnalysis[T_co]):
+class UtilityAnalysis(Analysis[T_co]):
     """A report names at most one non-sensitive value, and only if its sender holds it."""
 
     @property
@@ -32,7 +32,7 @@ class UtilityAnalysis(UnevenAnalysis[T_co]):
 
     @property
     def unprotected(self) -> str:
-        most = 100 * float(self.oracle.revealed)
+        most = 100 * float(self.oracle._revealed)
         return (
             f"Only {len(self.oracle.sensitive):,} of the {self.oracle.domain_size:,} answers are sensitive. Any other "
             f"answer is named for certain by {most:.3g} % of its reports."
@@ -41,12 +41,12 @@ class UtilityAnalysis(UnevenAnalysis[T_co]):
     def leaves(self) -> Iterable[Collection[int]]:
         """Yield all values, then each non-sensitive value alone."""
         yield range(self.oracle.domain_size)
-        for value in np.flatnonzero(self.oracle.places.kind_of == OTHER).tolist():
+        for value in np.flatnonzero(self.oracle._places.kind_of == OTHER).tolist():
             yield (value,)
 
     def overlaps(self) -> dict[Fraction, Fraction]:
         share = Fraction(len(self.oracle.sensitive), self.oracle.domain_size)
-        return {Fraction(1): share, 1 - self.oracle.revealed: 1 - share}
+        return {Fraction(1): share, 1 - self.oracle._revealed: 1 - share}
 
     def resized(self, domain_size: int) -> FrequencyOracle:
         """Return the oracle on fewer values, half of them sensitive where there are enough of both kinds."""
@@ -56,14 +56,17 @@ class UtilityAnalysis(UnevenAnalysis[T_co]):
             return self.oracle
         return replace(self.oracle, domain_size=few + others, sensitive=tuple(range(few)))
 
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        return two_of_each_kind(self.oracle.estimator, start, stop)
+
     def thresholds(self) -> Iterator[tuple[int, int]]:
-        yield int(np.flatnonzero(self.oracle.places.kind_of)[0]), int(self.oracle.revealed * 2**64)
+        yield int(np.flatnonzero(self.oracle._places.kind_of)[0]), int(self.oracle._revealed * 2**64)
 
     def blind(self) -> tuple[str, ...]:
         return (NAMED,)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
-        yield from super().honest_tally(tally)
-        named = np.array([tally.state[self.oracle.places.kind_of == OTHER].sum()])
+        yield supports_by_kind(self.oracle.estimator, tally)
+        named = np.array([tally.state[self.oracle._places.kind_of == OTHER].sum()])
         claim = "no more reports name a value that is not sensitive than if nobody held a sensitive one"
-        yield CellClaim("names", claim, named, tally.n, 0.0, float(self.oracle.revealed), lambda _: "in all")
+        yield CellClaim("names", claim, named, tally.n, 0.0, float(self.oracle._revealed), lambda _: "in all")

@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fldp.data.dataframes import Columns, Framed, by_column
 from fldp.data.formats import Array
-from fldp.data.frames import Columns, Framed, by_column
 from fldp.errors import ParameterError
 from fldp.numerics.binomial_bounds import MAX_TRIALS
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.oracle import as_oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.auditor.declared_scores import Supports, declared
 from fldp.privacy.auditor.event_choice import AuditedClaim
@@ -112,8 +112,9 @@ def audit(
     (False, 'outputs', 'the output = 0')
     """
     stream = Stream.of(rng)
-    if isinstance(privatize, Oracle):
-        oracle = oracle or listed("audit", privatize)
+    own = as_oracle(privatize)
+    if own is not None:
+        oracle = oracle or listed("audit", own)
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
     if values is None and domain_size is None and oracle:
@@ -229,12 +230,12 @@ def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
     return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
 
 
-def _source(privatize: Oracle | Callable[..., object], stream: Stream) -> Source:
+def _source(privatize: object, stream: Stream) -> Source:
     """Return a function that draws outputs of a value."""
-    if isinstance(privatize, Oracle):
-        oracle = privatize
+    oracle, call = as_oracle(privatize), privatize
+    if oracle is not None:
         return lambda value, count: oracle.privatize(np.full(count, value), rng=stream)
-    call = privatize
+    assert callable(call)
     return lambda value, count: call(np.full(count, value) if isinstance(value, int) else [value] * count)
 
 

@@ -7,8 +7,8 @@ from itertools import chain
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, MergeError
 from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.leaks_and_parts import ReportPart
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.revelations import ReportPart
 from fldp.privacy.honesty.binomial_tests import IntegrityFinding, judged
 from fldp.privacy.honesty.pair_tests import judge_pairs
 from fldp.privacy.honesty.sequential_tests import judged_anytime

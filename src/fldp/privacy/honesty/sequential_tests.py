@@ -1,4 +1,4 @@
-"""Tests of integrity that hold at every look: for who watches reports come in, and may stop when they like.
+"""Tests of integrity that hold at every look: for people who watch reports come in and may stop at any time.
 
 Each test is a bet against honest reports that cannot win on average: a supermartingale that begins at 1, so it ever
 exceeds 1/a with probability at most ``a`` (Ville). Its inverse is a p-value for all looks together. A bet is a mean of

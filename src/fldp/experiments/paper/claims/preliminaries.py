@@ -105,7 +105,7 @@ def _ratio(evidence: Evidence, epsilon: float) -> float:
 def olh_symbols(evidence: Evidence) -> ClaimFinding:
     """The optimum is near e^eps + 1, where p is near 1/2; p is e^eps/(e^eps+g-1)."""
     epsilon = evidence.epsilon
-    best, stated = int(getattr(evidence.oracle("olh", 1023), "symbols")), ceil(epsilon + 1)  # noqa: B009
+    best, stated = analysis(evidence.oracle("olh", 1023)).outcomes, ceil(epsilon + 1)
     ratio = _variance(epsilon, stated) / _variance(epsilon, best)
     larger = ceil(2.0 + 1)
     optimal = all(_variance(epsilon, best) <= _variance(epsilon, g) for g in range(2, 200))

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from fldp.experiments.paper.attacks import Attack
+from fldp.experiments.paper.attacks import Tradeoff
 from fldp.experiments.paper.evidence import Evidence
 from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
 from fldp.presentation.plot import INK, Figure, figures
@@ -34,7 +34,7 @@ def attack(evidence: Evidence) -> Figure:
     return figure
 
 
-def _line(axes: Any, look: Look, attacks: list[Attack], success: list[float]) -> None:
+def _line(axes: Any, look: Look, attacks: list[Tradeoff], success: list[float]) -> None:
     errors = [one.errors[look.decoder] for one in attacks]
     axes.plot(errors, success, **look.style(zorder=3))
     for one, x, y in zip(attacks, errors, success, strict=True):
@@ -54,9 +54,9 @@ def _baseline(evidence: Evidence, left: Any, right: Any) -> None:
     right.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
 
 
-def _lines(evidence: Evidence) -> dict[Look, list[Attack]]:
+def _lines(evidence: Evidence) -> dict[Look, list[Tradeoff]]:
     """Return the attacks on every oracle with every eta and decoder, by epsilon."""
-    by_look: dict[Look, list[Attack]] = {}
+    by_look: dict[Look, list[Tradeoff]] = {}
     for one in sorted(evidence.attacks, key=lambda one: one.oracle.epsilon):
         if one.oracle.eta >= MIN_ETA or one.oracle.eta == 0:
             for decoder in one.errors:

@@ -1,4 +1,4 @@
-"""What an analysis tells about reports, as data: the parities that they leak, and the parts that they consist of."""
+"""Leaks and parts of reports, as an analysis states them: the parities that they reveal, and their components."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

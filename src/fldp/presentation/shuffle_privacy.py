@@ -1,9 +1,9 @@
-"""What a crowd adds: sentences, JSON, a picture."""
+"""What a crowd adds to privacy: sentences, JSON, a plot."""
 
 from pathlib import Path
 
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.crowd import MIN_PEOPLE, Shuffled, shuffled, stated
+from fldp.oracles.shuffle_privacy import MIN_PEOPLE, Shuffled, shuffled, stated
 from fldp.presentation.card import crowd_facts
 from fldp.presentation.card_text import TWO_LOOKS, in_a_crowd, number, short
 from fldp.presentation.figure_style import logarithmic

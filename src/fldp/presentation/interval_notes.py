@@ -1,7 +1,7 @@
-"""What intervals say about looking: once, as decided beforehand, or whenever one likes."""
+"""Notes on intervals: whether they hold for one look that was planned, or whenever somebody looks."""
 
-from fldp.data.anytime import AnytimeComparison
 from fldp.data.anytime_estimate import AnytimeEstimate
+from fldp.data.anytime_intervals import AnytimeComparison
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
 from fldp.data.number import Number

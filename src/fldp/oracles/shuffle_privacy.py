@@ -1,4 +1,4 @@
-"""What a crowd adds: the privacy of one report among many, for somebody who sees only what all of them add up to."""
+"""Amplification by shuffling: the privacy of one report among many, towards somebody who sees only their sum."""
 
 import math
 from dataclasses import dataclass

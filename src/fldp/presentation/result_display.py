@@ -1,4 +1,4 @@
-"""How results show themselves in Python: the tables and sentences of the shell, as text and as HTML for notebooks.
+"""Display of results in Python: the tables and sentences of the shell, as text and as HTML for notebooks.
 
 HTML has no script, no style sheet and no colours of its own, so that it fits light and dark notebooks, and all of its
 text is escaped: labels are whatever somebody wrote into a survey.
@@ -37,8 +37,8 @@ from fldp.presentation import (
     search,
     tables,
 )
-from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
+from fldp.privacy.attacker import Attack
 from fldp.privacy.auditor import Audit
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
@@ -79,14 +79,14 @@ def _plan(advice: Plan) -> Parts:
     return [plan.plan_table(advice), *plan.plan_notes(), *plan.skipped_notes(advice), advice.reason]
 
 
-def _attack(results: AttackResults) -> Parts:
+def _attack(results: Attack) -> Parts:
     return [attack.facts(results), "", attack.averaging_table(results), attack.SIMULATED, attack.ADVICE]
 
 
 _PARTS: dict[type, Callable[[Any], Parts]] = {
     Associations: lambda associations: [questions.associations_table(associations)],
     Audit: lambda verdict: [audit.audit_table(verdict), *audit.notes(verdict)],
-    AttackResults: _attack,
+    Attack: _attack,
     Averaging: attack.averaging_parts,
     Comparison: _comparison,
     Cross: lambda cross: questions.cross_parts(cross, LEVEL),

@@ -1,4 +1,4 @@
-"""Intervals that hold at every look: for who watches reports come in, and may stop when they like.
+"""Intervals that hold at every look: for people who watch reports come in and may stop at any time.
 
 An interval of 95 % covers at one look that was decided beforehand. Who looks every day, and believes the first
 interval that leaves something out, is misled far more often. These sequences (Robbins' mixture of normal laws) cover at
@@ -98,9 +98,14 @@ def check_unbiased(estimate: "Estimate") -> None:
 def anytime_interval(estimate: "Estimate", level: float, planned: int, *, simultaneous: bool) -> Floats:
     """Return intervals of the counts that hold at every look, one row of two ends per value."""
     check_unbiased(estimate)
-    miss = (1 - fraction("Estimate", "level", level)) / (len(estimate.counts) if simultaneous else 1)
-    half = reach(estimate.stderr**2, start_of(estimate, planned) / best_ratio(miss), miss)
+    half = half_width(estimate, estimate.stderr**2, level, planned, simultaneous=simultaneous)
     return np.stack([estimate.counts - half, estimate.counts + half], axis=1)
+
+
+def half_width(estimate: "Estimate", variances: Floats, level: float, planned: int, *, simultaneous: bool) -> Floats:
+    """Return half the width of the intervals of the counts, where these are their variances."""
+    miss = (1 - fraction("Estimate", "level", level)) / (len(estimate.counts) if simultaneous else 1)
+    return reach(variances, start_of(estimate, planned) / best_ratio(miss), miss)
 
 
 def reach_of_sum(total: "Total", level: float, planned: int) -> float:

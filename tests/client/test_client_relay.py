@@ -95,13 +95,23 @@ def test_a_changed_key_is_fetched_again_once():
 
 def test_a_relay_with_an_old_key_is_not_asked_for_ever():
     below = Below(key(), answers=[UNKNOWN_KEY])
-    assert ask(through(below)) == UNKNOWN_KEY
+    with pytest.raises(CollectorError, match=r"hands out keys that the collector does not have; try again in a minute"):
+        ask(through(below))
     assert [path for _, path, _, _ in below.asked] == ["/keys", "/"]
 
 
 @pytest.mark.parametrize("status", [429, 502, 503])
 def test_what_the_relay_says_itself_is_passed_on(status):
     assert ask(through(Below(key(), answers=[Reply(status, {})]))).status == status
+
+
+def test_a_relay_that_sends_elsewhere_is_named_and_not_followed():
+    moved = Reply(308, {"location": "https://other.example/"})
+    below = Below(key(), answers=[moved])
+    wrong = r"^the relay answers with a redirect to https://other.example/, which is not followed; give relay= by"
+    with pytest.raises(CollectorError, match=wrong):
+        ask(through(below))
+    assert [path for _, path, _, _ in below.asked] == ["/keys", "/"]
 
 
 def test_an_answer_of_somebody_else_is_refused():

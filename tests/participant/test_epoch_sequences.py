@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore
-from support.renewing import FULL_DECEMBER, FULL_YEAR, MONTH, MONTH_TOTAL, STEPS, Judge
+from support.renewing_limits import FULL_DECEMBER, FULL_YEAR, MONTH, MONTH_TOTAL, STEPS, Judge
 from support.renewing_process import Device
 
 

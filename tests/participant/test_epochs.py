@@ -10,7 +10,7 @@ from fldp import Limit, Limits, ParameterError, Spent
 from fldp.participant.epochs import MAX_EPOCHS, checked_day, epoch_of, first_day, last_month_of, month_of, month_text
 from fldp.participant.ledger import Charge, Ledger
 from fldp.participant.limits import Renewing
-from support.asking import ORIGIN
+from support.participant_surveys import ORIGIN
 
 OTHER = "https://other.example"
 DAYS = [date(2019, 12, 1) + timedelta(days=number) for number in range(12 * 366)]

@@ -18,7 +18,7 @@ from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
-from support.asking import LABELS, ORIGIN, WIDE, asked, specification
+from support.participant_surveys import LABELS, ORIGIN, WIDE, asked, specification
 
 RESPONSE = {"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0}
 PLAIN = {"name": "lwr", "epsilon": 13.9, "epsilon_permanent": 14.0}  # hardly any noise
@@ -80,7 +80,7 @@ def test_a_new_label_each_day_at_no_further_cost(today, tmp_path, kind):
 def test_the_label_of_the_day_is_reported(today):
     """With hardly any noise a report is the parity of the label under the mask, as on the day: wrong in one of 10^5."""
     fields = following(oracle=PLAIN)
-    survey, items = Survey.from_dict(fields), Survey.from_dict(fields).oracle.parities.items
+    survey, items = Survey.from_dict(fields), Survey.from_dict(fields).oracle._parities.items
     for person in range(6):
         store = MemoryStore()
         for day, label in enumerate((*LABELS, *LABELS), start=1):

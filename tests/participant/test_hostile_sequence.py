@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fldp import BudgetError, Limit, Limits, Participant, wire
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
-from support.asking import asked, oracle, specification, yes
+from support.participant_surveys import asked, oracle, specification, yes
 
 EPSILONS = (0.1, 0.2, 0.25, 0.3, 1 / 3, 0.7, 1, 1e-7)
 ORACLES = (("grr", 0), ("olh", 0), ("fhr", 1), ("fwr", 1), ("fwr", 2))  # with the number of halvings of eta

@@ -7,7 +7,7 @@ import pytest
 import fldp
 from fldp import BudgetError, Limit, Limits, Participant, Spent, wire
 from fldp.participant_store import MemoryStore
-from support.asking import LABELS, ORIGIN, WIDE, asked, oracle, served, specification, yes
+from support.participant_surveys import LABELS, ORIGIN, WIDE, asked, oracle, served, specification, yes
 
 HALF = Fraction(1, 2)
 

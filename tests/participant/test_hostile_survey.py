@@ -9,7 +9,7 @@ from fldp import BudgetError, DomainError, FldpError, ParameterError, Participan
 from fldp.participant.participant import MAX_VALUES
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
-from support.asking import asked, oracle, specification, yes
+from support.participant_surveys import asked, oracle, specification, yes
 
 
 @pytest.fixture

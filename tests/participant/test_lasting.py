@@ -13,7 +13,7 @@ from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
-from support.asking import ORIGIN, asked, specification
+from support.participant_surveys import ORIGIN, asked, specification
 
 RESPONSE = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
 STEADY = {"name": "rappor", "epsilon": 2.0, "epsilon_permanent": 2.0}  # hardly any noise in the second stage

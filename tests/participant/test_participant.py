@@ -11,7 +11,7 @@ from fldp import BudgetError, Limit, Limits, ParameterError, Participant, Spent,
 from fldp.participant.ledger import Ledger
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
-from support.asking import LABELS, ORIGIN, asked, oracle, specification, yes
+from support.participant_surveys import LABELS, ORIGIN, asked, oracle, specification, yes
 
 FALSE_ALARM = 1e-9
 

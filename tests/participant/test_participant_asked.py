@@ -77,7 +77,7 @@ def test_the_law_of_a_report_given_its_first_word_is_that_of_its_view():
             value = oracle.seen[view].values(oracle.digits(np.full(40, 14, np.int64)))
             own = np.ascontiguousarray(words[:, 1 : 1 + oracle.members[view].words])
             oracle.members[view].perturb(value, own, inside)
-            assert (data == oracle.tagged.join(view, inside)).all()
+            assert (data == oracle._tagged.join(view, inside)).all()
 
 
 def test_a_ticket_decides_what_is_asked_as_in_javascript():

@@ -9,7 +9,7 @@ from fldp import BudgetError, DomainError, ParameterError, Participant, wire
 from fldp.participant.choice import Choice
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
-from support.asking import LABELS, WIDE, asked, oracle, specification, yes
+from support.participant_surveys import LABELS, WIDE, asked, oracle, specification, yes
 
 FALSE_ALARM = 1e-9
 CERTAIN = oracle("grr", 30)  # hardly any noise: a report is the value, but for one in 10^12

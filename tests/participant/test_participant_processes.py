@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from fldp import Participant, Spent
-from support.asking import ORIGIN, WIDE, specification
+from support.participant_surveys import ORIGIN, WIDE, specification
 
 SCRIPT = ("-m", "support.participant_process")
 
@@ -24,6 +24,7 @@ def started(*arguments):
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.long
 def test_eight_processes_at_once_draw_once(tmp_path):
     """They make the file, draw and answer at the same time; then each asks for a version of its own."""
     path = tmp_path / "answers.db"
@@ -80,6 +81,7 @@ def test_a_crash_after_the_commit_repeats(tmp_path):
     assert answer.key == drawn["key"]
 
 
+@pytest.mark.long
 def test_whenever_it_is_killed_what_was_sent_is_kept(tmp_path):
     path, sent, draws = tmp_path / "answers.db", {}, random.Random(1)
     for _ in range(3):

@@ -18,7 +18,7 @@ from fldp import FldpError, Limits, Participant, Spent
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore, Store
-from support.asking import ORIGIN, WIDE, specification
+from support.participant_surveys import ORIGIN, WIDE, specification
 
 
 def charge(number=0, origin=ORIGIN):

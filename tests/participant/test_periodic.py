@@ -13,7 +13,7 @@ from fldp.participant.periodic import PeriodicSurvey, answer_period, find_period
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
-from support.asking import LABELS, ORIGIN, asked, specification
+from support.participant_surveys import LABELS, ORIGIN, asked, specification
 
 RENEWING = Limits.renewing()
 BORN = "2026-10-01"

@@ -10,7 +10,7 @@ from fldp.participant.ledger import Charge, Ledger
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
-from support.asking import asked, oracle, specification
+from support.participant_surveys import asked, oracle, specification
 
 RESPONSE = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
 RENEWING = Limits.renewing()

@@ -235,6 +235,16 @@ def test_a_collector_that_is_away_is_a_502_that_names_nothing(answer):
     play(story, Gateway(answer))
 
 
+def test_a_collector_that_sends_elsewhere_is_not_followed():
+    async def story(client, gateway):
+        answer = await client.post("/", content=b"x", headers=OHTTP)
+        assert (answer.status_code, "location" in answer.headers) == (502, False)
+        assert answer.json()["detail"].endswith("a redirect, which is not followed; correct --to")
+        assert len(gateway.seen) == 1
+
+    play(story, Gateway(answered(301, b"", location="https://other.example/v1/ohttp")))
+
+
 def test_a_collector_that_answers_too_much_is_cut_off():
     async def story(client, _):
         assert (await client.post("/", content=b"x", headers=OHTTP)).status_code == 502

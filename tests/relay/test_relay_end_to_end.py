@@ -80,7 +80,7 @@ def test_every_message_of_a_small_survey_has_one_size(alone, tmp_path):
     survey = alone.publish(specification())
     with recording_relay(alone.url) as (address, seen), Client(alone.url, relay=address) as client:
         client.answer("browser", survey.label(0), participant=Participant(tmp_path / "ledger"))
-        with pytest.raises(CollectorError, match="there is no such"):
+        with pytest.raises(CollectorError, match="there is no survey named unknown"):
             client.survey("unknown")
     assert {(length, answered) for method, _, _, length, _, answered in seen if method == "POST"} == {(1079, 1056)}
 

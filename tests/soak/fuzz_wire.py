@@ -1,4 +1,4 @@
-"""Mutated batches: each gives the reports that were sent, or one WireError. ``python tests/fuzz_wire.py 1000000``."""
+"""Mutated batches: each gives the reports sent, or one WireError. ``python tests/soak/fuzz_wire.py 1000000``."""
 
 import random
 import sys

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 from support.collector_server import Server, batch
-from support.hostile import storm
-from support.siege import CLOSED, Siege, allow_connections, honest, resident
+from support.greedy_clients import CLOSED, Siege, allow_connections, honest, resident
+from support.hostile_requests import storm
 
 REQUESTS, WARM_UP, SENDERS = 100_000, 5_000, 4
 MAX_GROWTH = 1.1

@@ -7,7 +7,7 @@ from collections import Counter
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryRequest
 from support.collector_server import Server, batch, key
-from support.encapsulated import fuzzed
+from support.encapsulated_requests import fuzzed
 
 BODIES = 20_000
 

@@ -15,7 +15,7 @@ import pytest
 
 from fldp.client import Client
 from fldp.errors import ParameterError
-from fldp.telemetry.installed import Installed
+from fldp.telemetry.installed_programs import Installed
 from fldp.telemetry.periods import system
 from fldp.telemetry.publishing import publish, survey_of
 from fldp.telemetry.rehearsal import chart, intervals, rehearse

@@ -13,7 +13,7 @@ import pytest
 from fldp import telemetry
 from fldp.errors import DomainError, FldpError
 from fldp.telemetry import _Running
-from fldp.telemetry.installed import one_installed
+from fldp.telemetry.installed_programs import one_installed
 from support.commands import run_here
 from support.telemetry import FIELDS
 

@@ -2,9 +2,12 @@
 
 import os
 import shutil
+import sqlite3
 from collections import Counter
+from contextlib import closing, suppress
 from datetime import timedelta
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 
 from fldp import wire
 from fldp.survey import Survey
-from fldp.telemetry import drawing
+from fldp.telemetry import drawing, state
 from fldp.telemetry.agent import Agent
 from fldp.telemetry.drawing import drawn_lot
 from fldp.telemetry.metrics import AppMetric
@@ -257,15 +260,14 @@ def test_several_processes_draw_one_report_and_add_up(folder):
     assert len(charges(agent)) == 1
 
 
-STEPS = st.lists(
-    st.tuples(st.integers(-40, 60), st.sampled_from(["run", "run", "run", "clean", "lose"])), min_size=5, max_size=40
-)
+DAYS = st.integers(-40, 60) | st.sampled_from([-400, -365, 365, 400])
+STEPS = st.lists(st.tuples(DAYS, st.sampled_from(["run", "run", "run", "clean", "lose"])), min_size=5, max_size=40)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(STEPS, st.sampled_from(["month", "week"]))
 def test_no_clock_brings_an_install_above_its_limits(steps, period):
-    """Days that jump forwards and backwards, cleaning, and a state file that is lost; the ledger stays."""
+    """Clocks that jump by days, months and years, cleaning, and a state file that is lost; the ledger stays."""
     metrics = declared(period=period, epsilon=1.0 if period == "month" else 0.4)
     with quick_folder() as folder:
         moment = at("2026-06-15")
@@ -304,6 +306,23 @@ def test_the_checks_of_limits_can_fail(folder, monkeypatch):
         agent = lived(folder, metrics, {"startup": 1.0}, days=(earlier, later))
     assert above_limits(charges(agent)) != []
     assert sum(charge.cost.epsilon for charge in charges(agent)) == 4 * Fraction(9, 10)
+
+
+def test_two_processes_may_begin_at_the_same_moment(folder, monkeypatch):
+    """The other one fills the file while this one looks whether it is filled."""
+    path = folder / "app.db"
+
+    class Overtaken(sqlite3.Connection):
+        def execute(self, statement, *arguments):
+            if statement == "PRAGMA user_version":
+                with suppress(sqlite3.OperationalError), closing(sqlite3.Connection(path, timeout=0)) as other:
+                    other.executescript(state._SCHEMA)
+            return super().execute(statement, *arguments)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Overtaken))
+    agent = install(folder, only("sync"), at("2026-01-10"))
+    agent.save()
+    assert agent.state.glance("2026-02") == (True, False)
 
 
 def test_a_state_that_is_damaged_breaks_nothing(folder):

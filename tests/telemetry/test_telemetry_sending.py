@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from fldp.telemetry.installed import Installed
+from fldp.telemetry.installed_programs import Installed
 from fldp.telemetry.modes import Mode
 from fldp.telemetry.periods import system
 from support.raw_server import answer, raw
@@ -121,6 +121,17 @@ def test_where_a_relay_is_declared_nothing_goes_directly(folder, monkeypatch):
     assert said[0].startswith("not reached")
     assert said[2] == "not sent: ModuleNotFoundError"
     assert [(report.state, report.tries) for report in reports(agent)] == [("waiting", 3)]
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "301 Moved"])
+def test_what_a_relay_answers_itself_refuses_no_report(folder, status):
+    """The collector has said nothing: a hotel's network answers so, or a relay that has moved."""
+    with raw(answer(b"<p>Welcome", status, "text/html", "Location: http://127.0.0.1:9/")) as (relay, asked):
+        agent = due(folder, relay=relay)
+        agent.send_due()
+        assert len(asked) == 1
+    said = f"the relay answers {status[:3]} to the question for keys"
+    assert [(report.state, report.said) for report in reports(agent)] == [("waiting", said)]
 
 
 def test_a_report_that_was_not_taken_is_tried_again_after_an_hour(folder):

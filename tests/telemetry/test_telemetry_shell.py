@@ -14,10 +14,10 @@ import pytest
 
 from fldp import GRR, wire
 from fldp.oracles.base.analysis import analysis
-from fldp.telemetry.installed import Installed
+from fldp.telemetry.installed_programs import Installed
 from fldp.telemetry.page import PageServer, page
 from fldp.telemetry.publishing import survey_of
-from fldp.telemetry.says import explained
+from fldp.telemetry.report_explanations import explained
 from fldp.telemetry.view import given_away, text_of, view_data
 from support.commands import run_here
 from support.telemetry import ON, at, declared, install, lived, only, quick_folder

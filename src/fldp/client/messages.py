@@ -144,16 +144,19 @@ def hidden(text: object, secrets: Iterable[str | None]) -> str:
     return shown
 
 
+def redirect(reply: Reply, secrets: Iterable[str | None] = ()) -> str:
+    """Return in words that an answer sends elsewhere, which nobody follows."""
+    place = clean(hidden(reply.headers.get("location", "elsewhere"), secrets), 200)
+    return f"answers with a redirect to {place}, which is not followed"
+
+
 def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
     """Make an error of an answer that is not what was asked for; RFC 9457 says how it tells why."""
     secrets = tuple(secrets)
     if reply.status == 304:
         return CollectorError("unexpected 304 Not Modified", status=reply.status)
     if 300 <= reply.status < 400:
-        place = clean(hidden(reply.headers.get("location", "elsewhere"), secrets), 200)
-        return CollectorError(
-            f"answers with a redirect to {place}, which is not followed; use that address", status=reply.status
-        )
+        return CollectorError(f"{redirect(reply, secrets)}; use that address", status=reply.status)
     try:
         body = json.loads(reply.body)
     except (ValueError, RecursionError):

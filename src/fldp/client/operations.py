@@ -443,8 +443,8 @@ class Operations:
     ) -> dict[str, Json]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
 
-        Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
-        With ``anytime``, intervals hold at every look, as those of the dashboard do. With ``post="bayes"``, ``prior``
+        Where answers are strings, the estimates of ``candidates``, by a ``method`` of the oracle; else of all values.
+        With ``anytime``, intervals hold at every look, like the dashboard's. With ``post="bayes"``, ``prior``
         are public counts or shares that were expected, one for each value or candidate, which are mixed in: biased.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
@@ -477,8 +477,8 @@ class Operations:
             print(week)
             week.plot().savefig("week.png")
 
-        With ``anytime`` its intervals hold at every look, planned as those of the dashboard are; of several questions,
-        ``tables["load"].watched(survey.planned)`` does that. ``prior`` is that of ``fldp.postprocess``, for
+        With ``anytime`` its intervals hold at every look, planned like the dashboard's; of several questions,
+        ``tables["load"].watched(survey.planned)`` does that. ``prior`` is the one of ``fldp.postprocess``, for
         ``post="bayes"``.
         """
         asked = await self._specified(survey)

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
 from urllib.parse import urlencode
 
-from fldp.client.messages import Reply, Request
+from fldp.client.messages import Reply, Request, redirect
 from fldp.client.relay_keys import RelayKeys
 from fldp.client.retry import Transport
 from fldp.errors import CollectorError, ParameterError
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError, pad
 from fldp.oblivious.hpke import OpenError
-from fldp.oblivious.passage import HEADERS, may_pass
+from fldp.oblivious.relayed_requests import HEADERS, may_pass
 from fldp.participant.participant import Participant
 
 T = TypeVar("T")
@@ -53,13 +53,19 @@ class RelayTransport:
         reply = await self._ask(request, known)
         if known is not None and _names_no_key(reply):  # the collector has another key by now
             reply = await self._ask(request, None)
+        if _names_no_key(reply):
+            raise CollectorError(
+                "the relay hands out keys that the collector does not have; try again in a minute, and if it stays so, "
+                "ask who runs the relay",
+                status=reply.status,
+            )
         return reply
 
     async def _ask(self, request: Request, known: bytes | None) -> Reply:
         """Ask once. What the relay itself answers is returned as it is, to be tried again or shown."""
         handed = await self._below.request(_KEYS) if known is None else Reply(200, {}, known)
         if handed.status != 200:
-            return handed
+            return _own(handed)
         body, exchange = ohttp.encapsulate(_config(handed.body), _message(request))
         if known is None:
             await self.work(lambda: self.keys.hand_out(handed.body))
@@ -67,7 +73,14 @@ class RelayTransport:
         reply = await self._below.request(
             Request("POST", "/", headers=headers, body=body, token=False, most=ohttp.MAX_REPLY_BYTES)
         )
-        return _decrypted(exchange, reply.body) if reply.status == 200 else reply
+        return _decrypted(exchange, reply.body) if reply.status == 200 else _own(reply)
+
+
+def _own(reply: Reply) -> Reply:
+    """Return what the relay itself answers; where it sends elsewhere, its address is wrong, and not the collector's."""
+    if 300 <= reply.status < 400:
+        raise CollectorError(f"the relay {redirect(reply)}; give relay= by the address that it leads to")
+    return reply
 
 
 def _config(data: bytes) -> ohttp.KeyConfig:

@@ -49,7 +49,7 @@ class Token:
 
 
 def checked(reply: Reply, operation: str) -> Any:
-    """Return the JSON of a reply, which must fit the operation's model; fields beside those of the model may be there.
+    """Return the JSON of a reply, which must fit the operation's model; it may have fields that the model lacks.
 
     No value is shown: it could be a part of a secret.
     """

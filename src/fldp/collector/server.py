@@ -24,7 +24,7 @@ from granian.server.embed import Server
 from fldp.collector.app import create_app
 from fldp.collector.config.clock import Clock, system
 from fldp.collector.config.settings import Settings
-from fldp.collector.service import logs, tokens, warming
+from fldp.collector.service import kernel_warmup, logs, tokens
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.open_store import serve_store
 from fldp.collector.storage.protocol import CollectorStore, StoreError
@@ -183,7 +183,7 @@ def _settle_memory() -> None:
 
     By default it looks at all objects of compilers and libraries again and again, while all threads stand still.
     """
-    warming.start()
+    kernel_warmup.start()
     gc.freeze()
     gc.set_threshold(*_GARBAGE)
 

@@ -29,7 +29,7 @@ from fldp import wire
 from fldp.data.reports import Reports
 from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
-from fldp.oracles.base.oracle import Refreshing, follows
+from fldp.oracles.base.oracle import Refreshing, as_refreshing, follows
 from fldp.oracles.sampled import drawn_view
 from fldp.oracles.sampled.sampled import of_questions
 from fldp.participant import epochs, notes, pass_keeping
@@ -436,8 +436,9 @@ def _kept(survey: Survey, value: int | str) -> bytes:
 
 
 def _refreshing(survey: Survey) -> Refreshing:
-    assert isinstance(survey.oracle, Refreshing)  # what keeps has no other
-    return survey.oracle
+    refreshing = as_refreshing(survey.oracle)
+    assert refreshing is not None  # what keeps has no other
+    return refreshing
 
 
 def _privatized(survey: Survey, value: int | str, ticket: str | None, word: int | None) -> Reports:

@@ -30,7 +30,7 @@ Keep = Callable[[], bytes]
 class PeriodicSurvey:
     """What a ledger has to know of a survey that is repeated weekly or monthly.
 
-    ``cost`` is that of one draw, or where something is kept, of all reports that are made of it.
+    ``cost`` is the cost of one draw, or of all reports together where they are made of what is kept.
     """
 
     origin: str
@@ -68,7 +68,7 @@ def answer_period(
     ``draw`` returns the bytes of a batch. It is called once at most, while nobody else can change the ledger, and only
     if the limits cover the answer. An oracle of which something is kept has ``keep``, which is called once, ever; what
     it returned is given to ``draw`` in each period, and nothing is charged but the first. By a clock that was put back,
-    a fresh draw is that of its own epoch, and of what is kept the last report is repeated.
+    a fresh draw belongs to its own epoch; of what is kept, the last report is repeated.
 
     An answer that the limits do not cover, or that a person would have to confirm, is a ``BudgetError``.
     """

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fldp.errors import FldpError, ParameterError
 from fldp.participant import epochs
-from fldp.participant.chances import ChanceFile, TextFile
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Spent
+from fldp.participant.text_files import ChanceFile, TextFile
 from fldp.passes.tokens import SECRET_BYTES
 from fldp.support.atomic_files import whole_file
 from fldp.support.identifiers import PASS

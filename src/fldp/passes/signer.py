@@ -76,7 +76,7 @@ class Signer:
 
 
 def _started() -> subprocess.Popen[bytes]:
-    # A session of its own: an interrupt from the keyboard is for who started it.
+    # A session of its own: an interrupt from the keyboard is for the process that started it.
     command = [sys.executable, "-P", "-m", "fldp.passes.signer"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)  # noqa: S603
 

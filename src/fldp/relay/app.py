@@ -118,6 +118,8 @@ class Relay(OpenApp):
                 data = await _bounded(answer.aiter_raw(), most)
         except (httpx.HTTPError, OSError):
             raise HTTPException(502, "the collector cannot be reached from the relay") from None
+        if 300 <= answer.status_code < 400:
+            raise HTTPException(502, "the collector answers with a redirect, which is not followed; correct --to")
         kept = {name: answer.headers[name] for name in _PASSED_ON if name in answer.headers}
         return complete(Response(data, answer.status_code, kept))
 

@@ -87,7 +87,7 @@ def _hook() -> None:
     _Running.hooked = True
     atexit.register(_end)
     if hasattr(os, "register_at_fork"):  # where processes fork
-        from fldp.telemetry.forks import after_fork, before_fork
+        from fldp.telemetry.fork_safety import after_fork, before_fork
 
         os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=_forget)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fldp.telemetry import periods
 from fldp.telemetry.aggregates import Aggregate, add
-from fldp.telemetry.forks import in_child, open_files
+from fldp.telemetry.fork_safety import in_child, open_files
 from fldp.telemetry.metrics import AppMetrics
 from fldp.telemetry.modes import Mode, state_folder
 from fldp.telemetry.periods import Clock
@@ -175,10 +175,8 @@ class Agent:
             sent = reply.confirms("accepted")
             state = SENT if sent else REFUSED if reply.refuses else WAITING
             said = "" if sent else f"the collector answers {reply.status}"
-        except (OSError, ValueError) as error:
-            said = f"not reached: {type(error).__name__}"
-        except Exception as error:  # what encrypts for a relay is missing, or refuses what the relay brought
-            said = f"not sent: {type(error).__name__}"
+        except Exception as error:
+            said = sending.trouble(error)
         now = self._clock()
         with self.state.exclusive() as rows:
             rows.tried(report.number, state, periods.text(now), said)

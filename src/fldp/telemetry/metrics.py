@@ -29,7 +29,7 @@ DURATION_EDGES = tuple(100.0 * 2**step for step in range(8))  # milliseconds
 
 
 class AppMetric(NamedTuple):
-    """A metric: its kind, the values that it may report, and how those of a period become one.
+    """A metric: its kind, the values that it may report, and how the values of a period become one.
 
     ``edges`` part the numbers into bins; ``values`` are the declared ones of the other kinds.
     """

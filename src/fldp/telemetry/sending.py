@@ -20,6 +20,10 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LATER = (408, 425, 429)
 
 
+class RelayError(OSError):
+    """What a relay answers itself: the collector has said nothing."""
+
+
 class PlainReply(NamedTuple):
     """What came back: a status and the body."""
 
@@ -46,6 +50,17 @@ def send(metrics: AppMetrics, report: StoredReport, what: str = REPORTS) -> Plai
     if metrics.relay:
         return _through(metrics.relay, path, headers, report.body)
     return request(metrics.collector, "POST", path, headers, report.body)
+
+
+def trouble(error: Exception) -> str:
+    """Return why nothing was sent: nobody was reached, or what encrypts for a relay is missing or refuses its answer.
+
+    >>> trouble(TimeoutError()), trouble(RelayError("the relay answers 404"))
+    ('not reached: TimeoutError', 'the relay answers 404')
+    """
+    if isinstance(error, RelayError):
+        return str(error)
+    return f"{'not reached' if isinstance(error, OSError | ValueError) else 'not sent'}: {type(error).__name__}"
 
 
 def request(url: str, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> PlainReply:
@@ -77,12 +92,12 @@ def _through(relay: str, path: str, headers: dict[str, str], body: bytes) -> Pla
 
     keys = request(relay, "GET", "/keys", {})
     if keys.status != 200:
-        raise OSError(f"the relay answers {keys.status} to the question for keys")
+        raise RelayError(f"the relay answers {keys.status} to the question for keys")
     fields = tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
     inner = pad(BinaryRequest(b"POST", path.encode(), fields, body).encode())
     sent, exchange = ohttp.encapsulate(ohttp.decode_keys(keys.body)[0], inner)
     outer = request(relay, "POST", "/", {"Content-Type": ohttp.REQUEST_TYPE}, sent)
     if outer.status != 200:
-        raise OSError(f"the relay answers {outer.status}")
+        raise RelayError(f"the relay answers {outer.status}")
     reply = BinaryReply.decode(exchange.decapsulate(outer.body))
     return PlainReply(reply.status, reply.content)

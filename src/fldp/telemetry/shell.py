@@ -21,7 +21,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def _choose(mode: str, app: str | None) -> None:
     from fldp.support.identifiers import SURVEY_NAME
     from fldp.telemetry import modes, periods
-    from fldp.telemetry.installed import forget_aggregates
+    from fldp.telemetry.installed_programs import forget_aggregates
 
     if app is not None:
         SURVEY_NAME("telemetry", "--app", app)
@@ -63,7 +63,7 @@ def off(app: App = None) -> None:
 @commands.command()
 def env(app: App = None, as_json: AsJson = False) -> None:
     """Say which mode each program is in and why, and where its files are."""
-    from fldp.telemetry.installed import environments
+    from fldp.telemetry.installed_programs import environments
 
     listed, damaged = environments(app)
     if as_json:
@@ -88,7 +88,7 @@ def view(
     ] = None,
 ) -> None:
     """Show every report ever sent and what it gave away, this period's values, and what would be sent."""
-    from fldp.telemetry.installed import one_installed
+    from fldp.telemetry.installed_programs import one_installed
 
     if source is not None:
         from fldp.telemetry.page import read_view
@@ -96,7 +96,7 @@ def view(
         shown = read_view(source)
         _show(lambda: shown, as_text, as_json, browser)
         return
-    from fldp.telemetry.says import explained
+    from fldp.telemetry.report_explanations import explained
 
     program = one_installed(app)
     _show(lambda: explained(program.metrics, program.view()), as_text, as_json, browser)
@@ -129,7 +129,7 @@ def _serve(data: Callable[[], Mapping[str, Any]], browser: bool) -> None:
 @commands.command()
 def withdraw(app: OneApp = None) -> None:
     """Take back every report that was sent, as far as the collector still can; published results stay as they are."""
-    from fldp.telemetry.installed import one_installed
+    from fldp.telemetry.installed_programs import one_installed
 
     left = one_installed(app).withdraw(typer.echo)
     if left:
@@ -140,7 +140,7 @@ def withdraw(app: OneApp = None) -> None:
 @commands.command()
 def clean(app: App = None) -> None:
     """Delete aggregates and reports on this machine, which then cannot be taken back any more; the ledger stays."""
-    from fldp.telemetry.installed import clean as clean_programs
+    from fldp.telemetry.installed_programs import clean as clean_programs
 
     cleaned, troubles = clean_programs(app)
     for name in cleaned:

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
 from fldp.telemetry.aggregates import Aggregate, merge
-from fldp.telemetry.forks import open_files
+from fldp.telemetry.fork_safety import open_files
 from fldp.telemetry.metrics import AppMetric
 
 _APPLICATION, SCHEMA_VERSION = 0x666C6474, 1  # "fldt"
@@ -105,8 +105,10 @@ class State:
         _make(self.path)
         connection = sqlite3.connect(self.path, timeout=patience, isolation_level=None)
         try:
+            connection.execute("BEGIN")  # both at one moment: another process may just be filling the file
             kind = connection.execute("PRAGMA application_id").fetchone()[0]
             schema = connection.execute("PRAGMA user_version").fetchone()[0]
+            connection.rollback()
             if (kind, schema) == (0, 0):
                 connection.executescript(_SCHEMA)
             elif (kind, schema) != (_APPLICATION, SCHEMA_VERSION):

@@ -19,7 +19,7 @@ from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import SIZES, BinaryReply, BinaryRequest, pad
 from support.collector_requests import batch, key, specification
 from support.collector_store import STORES, opened
-from support.encapsulated import fuzzed
+from support.encapsulated_requests import fuzzed
 
 OHTTP = {"Content-Type": ohttp.REQUEST_TYPE}
 OUTSIDE = SIZES[0] + 16 + 16  # of the smallest reply

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from fldp import Survey, wire
-from fldp.collector.service.load import RateLimit
+from fldp.collector.service.load_limits import RateLimit
 from fldp.collector.storage.fsck import fsck
 from fldp.oracles.base import ticket_words
 from fldp.passes.issuing import PrivateKey

@@ -238,7 +238,7 @@ def test_labels_with_mistakes_are_refused(server, labels, more):
 def test_what_is_too_large_is_refused_before_anything_is_made_of_it(server, monkeypatch):
     """Neither a matrix of distances nor the lists are made for a domain that is too large, nor lists that are."""
     surveys = []
-    monkeypatch.setattr(Exponential, "shares", property(surveys.append))
+    monkeypatch.setattr(Exponential, "_shares", property(surveys.append))
     assert "domain_size must be an integer from 2 to 512" in str(
         plan(domain_size=1 << 20, users=9, epsilon=1.0, distance="line").skipped["exponential"]
     )

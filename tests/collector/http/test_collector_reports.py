@@ -20,6 +20,7 @@ from fldp.collector.service.collector import Collector
 from fldp.collector.service.tokens import create_token
 from fldp.conformance.vectors import craft
 from fldp.data.packing import pack
+from fldp.data.reports import Tally
 from fldp.presentation import tables
 from fldp.wire import parquet
 from support.collector_server import Server, batch, key, specification
@@ -312,7 +313,9 @@ def test_tallies_of_other_collectors_are_merged_once(server):
         for bad in ({"day": "2999-01-01"}, {"day": "x"}):
             answer = client.post(f"{where}/merge", content=body, params=bad, headers={"Idempotency-Key": key()})
             assert answer.status_code == 422
-        for wrong in (body[:-1], wire.encode_tally(other), batch(survey)):
+        huge = Tally(survey.oracle, other.state << 54, other.n << 54)  # a thousand of these cannot be added
+        sizes = [wire.encode_tally(tally, survey.version) for tally in (Tally.empty(survey.oracle), huge)]
+        for wrong in (body[:-1], wire.encode_tally(other), batch(survey), *sizes):
             answer = client.post(f"{where}/merge", content=wrong, headers={"Idempotency-Key": key()})
             assert answer.status_code == 422
         exported = client.get(f"{where}/export")

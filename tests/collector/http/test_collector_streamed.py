@@ -7,7 +7,7 @@ sending, none of 6,000 since.
 import asyncio
 import io
 
-from fldp.collector.http.streamed import PIECE, FileAnswer
+from fldp.collector.http.file_answers import PIECE, FileAnswer
 
 
 class Direct:

@@ -6,7 +6,7 @@ import pytest
 
 from support.collector_server import Server, batch, flawless, key
 from support.collector_store import STORES, stored_in
-from support.hostile import HEADERS, NUMBERS, exchange, storm
+from support.hostile_requests import HEADERS, NUMBERS, exchange, storm
 
 REQUESTS = {"sqlite": 1500, "postgres": 500}
 

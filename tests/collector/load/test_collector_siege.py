@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from support.collector_server import Server
-from support.siege import CLOSED, Siege, allow_connections, honest, resident
+from support.greedy_clients import CLOSED, Siege, allow_connections, honest, resident
 
 LIMITS = {"header_seconds": 6, "idle_seconds": 6, "body_seconds": 6, "max_body": 4 << 20, "max_header": 16 << 10}
 MAX_LOST = 2  # connections of the honest client, for each time that the whole machine stands still for six seconds

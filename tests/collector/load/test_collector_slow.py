@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from fldp.collector.config.settings import Settings
-from fldp.collector.http.bodies import GRACE, patience
+from fldp.collector.http.client_timeouts import GRACE, ClientTimeout
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_server import Server, batch, key, specification
@@ -135,7 +135,7 @@ def full(tmp_path):
 
 def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
     async def story():
-        async with patience(full, 60):
+        async with ClientTimeout(full, 60):
             await asyncio.sleep(0)
             time.sleep(1.5 * GRACE)  # the event loop does not run, and does not see what has come
             await asyncio.sleep(0.01)
@@ -148,14 +148,14 @@ def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
     collector = Collector(Settings(data=tmp_path, idle_seconds=0.5), SqliteStore(tmp_path / "fldp.db"))
 
     async def story():
-        async with patience(collector, 60) as heard:
+        async with ClientTimeout(collector, 60) as heard:
             await asyncio.sleep(0)
             time.sleep(1.0)  # longer than a client is waited for
             await asyncio.sleep(0.01)  # here the collector reads what has come
             heard()
 
     async def drips():
-        async with patience(collector, 0.5) as heard:
+        async with ClientTimeout(collector, 0.5) as heard:
             while True:
                 await asyncio.sleep(0.05)
                 heard()
@@ -168,7 +168,7 @@ def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
 
 def test_a_slow_client_without_a_slot_is_cut_off(full):
     async def story():
-        async with patience(full, 300):
+        async with ClientTimeout(full, 300):
             await asyncio.sleep(300)
 
     with pytest.raises(TimeoutError):

@@ -27,6 +27,7 @@ def test_one_report_of_any_oracle_runs_compiled(looked_at):
     assert {name: counts[0] for name, counts in looked_at.items() if counts[0]} == {}
 
 
+@pytest.mark.long
 def test_no_report_waits_for_the_compiler(looked_at):
     """A survey that has been read has what its reports need: nothing is compiled when the first one comes."""
     assert {name: counts[1] for name, counts in looked_at.items() if counts[1]} == {}

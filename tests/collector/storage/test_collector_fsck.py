@@ -13,7 +13,7 @@ from fldp.collector.service.folding import fold_day
 from fldp.collector.storage.checksums import row_checksum
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.protocol import StoreError
-from support import damage as files
+from support import file_damage as files
 from support.collector_store import DAY, STORES, damage, opened, publish, rows, submission, whole
 
 

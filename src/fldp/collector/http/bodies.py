@@ -5,10 +5,9 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.http.patience import GRACE as GRACE
-from fldp.collector.http.patience import patience as patience
+from fldp.collector.http.client_timeouts import ClientTimeout
 from fldp.collector.service.collector import Collector
-from fldp.collector.service.load import Budget, Slot
+from fldp.collector.service.load_limits import Budget, Slot
 from fldp.collector.service.problems import Problem, too_slow
 from fldp.support.identifiers import IDEMPOTENCY_KEY
 
@@ -54,7 +53,7 @@ async def _read(collector: Collector, request: Request, most: int, length: int |
     """Read a body while it comes fast enough; its bytes are taken from the budget, and the caller gives them back."""
     body: bytes | bytearray = b""
     try:
-        async with patience(collector, collector.settings.body_seconds - request.state.waited) as heard:
+        async with ClientTimeout(collector, collector.settings.body_seconds - request.state.waited) as heard:
             while True:
                 message = await request.receive()
                 if message["type"] != "http.request":

@@ -13,15 +13,15 @@ from starlette.types import Receive, Scope, Send
 
 from fldp.collector.config.proxies import scheme, sender
 from fldp.collector.http import audit
+from fldp.collector.http.client_timeouts import ClientTimeout
 from fldp.collector.http.cors import allowed, preflight
+from fldp.collector.http.fast_path import ROUTE, Again, FastPath
 from fldp.collector.http.headers import HEADERS as HEADERS
 from fldp.collector.http.headers import completed
-from fldp.collector.http.patience import patience
-from fldp.collector.http.short_way import ROUTE, Again, ShortWay
 from fldp.collector.service import logs
 from fldp.collector.service.answers import AbandonedError
 from fldp.collector.service.collector import Collector
-from fldp.collector.service.load import Slot
+from fldp.collector.service.load_limits import Slot
 from fldp.collector.service.logs import log
 from fldp.collector.service.problems import Problem, busy, unavailable
 from fldp.collector.storage.protocol import StoreError
@@ -38,20 +38,20 @@ class Gate:
 
     def __init__(self, router: Router, collector: Collector) -> None:
         self.router, self.collector = router, collector
-        self._short_way = ShortWay(collector)
+        self._fast_path = FastPath(collector)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever it is."""
         if scope["type"] != "http":
             return
-        sent = self._short_way.head(scope)
-        again = Again(receive) if sent is None else await self._short_way.count(sent, receive, send)
+        sent = self._fast_path.head(scope)
+        again = Again(receive) if sent is None else await self._fast_path.count(sent, receive, send)
         if again is not None:
             scope["state"] = {"origins": sent.origins, "route": ROUTE} if sent else {"origins": (), "route": "other"}
             await self._go(again, scope, send)
 
     async def _go(self, again: Again, scope: Scope, send: Send) -> None:
-        """Answer a request the long way."""
+        """Answer a request on the full path."""
         passage = _Passage(self.collector, scope, send)
         scope["state"].update(slot=passage.slot, waited=again.waited)  # request.state of the routes
         task = asyncio.current_task()
@@ -118,7 +118,7 @@ class _Passage:
         body, more = memoryview(message["body"]), message.get("more_body", False)
         for start in range(0, len(body), _PIECE):
             piece = bytes(body[start : start + _PIECE])
-            async with patience(self._collector, self._collector.settings.idle_seconds):
+            async with ClientTimeout(self._collector, self._collector.settings.idle_seconds):
                 await self._send({**message, "body": piece, "more_body": more or start + _PIECE < len(body)})
 
     async def refuse(self, error: Exception, receive: Receive) -> None:

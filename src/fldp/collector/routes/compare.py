@@ -5,7 +5,7 @@ from starlette.responses import Response
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
 from fldp.collector.http.query import compared_days
-from fldp.collector.http.released import require_whole
+from fldp.collector.http.release_steps import require_whole
 from fldp.collector.service import estimating
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector

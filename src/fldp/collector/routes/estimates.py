@@ -13,15 +13,15 @@ import fldp
 from fldp import wire
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_wanted, require_labels
+from fldp.collector.http.file_answers import PIECE, FileAnswer
 from fldp.collector.http.query import FORMATS, days_of, estimated_days, format_of
-from fldp.collector.http.released import require_whole, visible_days
-from fldp.collector.http.streamed import PIECE, FileAnswer
+from fldp.collector.http.release_steps import require_whole, visible_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.estimating import encoded_tables, estimate
 from fldp.collector.service.lake_writer import write_reports
 from fldp.collector.service.problems import Problem
-from fldp.collector.service.scratch import closing_on_error, making_room, scratch_file
+from fldp.collector.service.scratch_files import closing_on_error, making_room, scratch_file
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot

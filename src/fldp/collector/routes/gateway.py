@@ -17,7 +17,7 @@ from fldp.interface.models import Query
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError, pad
 from fldp.oblivious.hpke import OpenError
-from fldp.oblivious.passage import HEADERS, may_pass
+from fldp.oblivious.relayed_requests import HEADERS, may_pass
 
 _KEY_PROBLEM = "https://iana.org/assignments/http-problem-types#ohttp-key"
 _HEADERS = {name.lower().encode() for name in HEADERS}

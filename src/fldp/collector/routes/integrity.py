@@ -7,7 +7,7 @@ from starlette.responses import Response
 from fldp import privacy
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.query import days_of
-from fldp.collector.http.released import visible_days
+from fldp.collector.http.release_steps import visible_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey

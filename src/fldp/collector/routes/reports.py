@@ -15,14 +15,14 @@ from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import MAX_SINGLE, PublishedSurvey
 from fldp.collector.storage.protocol import Submission, Withdrawal, request_hashes
 from fldp.collector.storage.segments import in_order
-from fldp.data.reports import Reports, Tally
+from fldp.data.reports import MAX_COUNT, Reports, Tally
 from fldp.errors import WireError
 from fldp.interface.models import Accepted, MergeQuery, Query, WithdrawalQuery, Withdrawn
 from fldp.interface.operations import BYTES
 from fldp.oracles.base.ticket_words import fits
 from fldp.survey.survey import Survey
 
-_MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
+_MAX_MERGED = MAX_COUNT // 1000  # reports of a merged tally, and its numbers: a thousand such tallies can be added
 
 
 async def send_reports(call: Call[Query, None]) -> Response:
@@ -158,11 +158,11 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
 
 
 def _tally(published: PublishedSurvey, body: bytes) -> Tally:
-    """Decode a tally with numbers small enough that a thousand such tallies add up without overflow."""
+    """Decode a tally of at least one report, whose numbers are small enough to be added to many others."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:
         raise malformed(error) from None
-    if not 1 <= tally.n <= _MAX_MERGED or int(np.abs(tally.state).max()) > tally.n * _MAX_EACH:
-        raise Problem(422, "malformed", f"a tally must be of 1 to {_MAX_MERGED} reports, with numbers to match")
+    if not tally.n >= 1 or max(tally.n, int(np.abs(tally.state).max(initial=0))) > _MAX_MERGED:
+        raise Problem(422, "malformed", f"a tally must be of 1 to {_MAX_MERGED} reports, with numbers up to that")
     return tally

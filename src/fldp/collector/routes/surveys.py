@@ -11,7 +11,7 @@ from fldp.collector.service import tokens
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.pass_issuer import objection
-from fldp.collector.service.problems import Problem, bad_parameter, not_found
+from fldp.collector.service.problems import Problem, bad_parameter, no_survey, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey, SurveySummary
 from fldp.collector.storage.protocol import StoredSurvey
 from fldp.interface.models import (
@@ -111,9 +111,10 @@ async def surveys(call: Call[Query, None]) -> Response:
 
 async def versions(call: Call[Query, None]) -> Response:
     """List all versions that a survey ever had, the newest first: so anybody can see that all are shown the same."""
-    rows = await call.collector.quick(call.collector.store.versions, call.request.path_params["name"])
+    name = call.request.path_params["name"]
+    rows = await call.collector.quick(call.collector.store.versions, name)
     if not rows:
-        raise not_found("survey")
+        raise no_survey(name)
     return reply([VersionRow(**each._asdict()) for each in rows])
 
 
@@ -208,7 +209,7 @@ async def _to_delete(collector: Collector, name: str, version: str | None) -> li
     every = [(each.number, each.version) for each in listed] + [(each.number, each.version) for each in begun]
     numbers = [number for number, each in every if version in (None, each)]
     if not numbers:
-        raise not_found("survey")
+        raise no_survey(name, version)
     return numbers
 
 

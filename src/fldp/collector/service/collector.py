@@ -6,13 +6,13 @@ from typing import Any
 
 from fldp.collector.config.clock import Clock, day, system, text
 from fldp.collector.config.settings import Settings
-from fldp.collector.service import process, warming
+from fldp.collector.service import kernel_warmup, process
 from fldp.collector.service.answers import Answers
 from fldp.collector.service.counting import Counting, SingleReport
 from fldp.collector.service.folding import Folder
 from fldp.collector.service.gateway_keys import GatewayKeys
 from fldp.collector.service.lake_writer import LakeWriter
-from fldp.collector.service.load import Load
+from fldp.collector.service.load_limits import Load
 from fldp.collector.service.metrics import Metrics, Series
 from fldp.collector.service.pass_issuer import PassIssuer
 from fldp.collector.service.readiness import Readiness
@@ -49,7 +49,7 @@ class Collector:
         self._lake = self._lake_writer() if settings.lake else None
         self.gateway_keys = GatewayKeys(store, lambda: self.now) if settings.ohttp else None
         self.pass_issuer = PassIssuer(store)
-        self._workers.submit(warming.start)
+        self._workers.submit(kernel_warmup.start)
 
     def stop(self, seconds: float | None = None) -> list[str]:
         """End all threads and close the store; whoever still waits to be counted has had no answer.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fldp.collector.config.clock import Clock, day, text
 from fldp.collector.service.group_commit import BusyError, GroupCommitter
-from fldp.collector.service.load import Budget
+from fldp.collector.service.load_limits import Budget
 from fldp.collector.service.metrics import Metrics
 from fldp.collector.service.problems import Problem, busy
 from fldp.collector.service.survey_cache import SurveyCache
@@ -22,7 +22,7 @@ from fldp.collector.storage.protocol import (
     request_hashes,
 )
 from fldp.data.reports import Reports
-from fldp.wire.single import SingleReports
+from fldp.wire.single_reports import SingleReports
 
 _REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
     Admitted.CONFLICT: (409, "conflict", "this Idempotency-Key was used with another body"),

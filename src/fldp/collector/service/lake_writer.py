@@ -86,7 +86,7 @@ def write_day(
 ) -> str:
     """Write one day unless it is there with all of its reports; what is there otherwise is replaced.
 
-    Where so many were withdrawn that the rest is below the minimum, it is removed.
+    Where withdrawals leave fewer reports than the minimum, it is removed.
     """
     survey, days, name = parse(entry), (past, past), day_name(root, entry.version, past)
     with store.snapshot() as snapshot:

@@ -7,9 +7,10 @@ from typing import Any
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, mistaken
 from fldp.support.validation import MistakeList, integer
-from fldp.survey.mistakes import SurveyError
-from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
-from fldp.survey.survey import Survey
+from fldp.survey.number import NUMBER, check_number
+from fldp.survey.number import planned as planned_oracle
+from fldp.survey.questions_table import described
+from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_several, check_treatment
 
 _LASTING = "epsilon_permanent"
 _OWN = {
@@ -43,14 +44,6 @@ def planned(collector: Collector, fields: Mapping[str, Any]) -> str:
     return _planned_number(fields) if "number" in fields else _planned_values(fields, collector.settings.max_values)
 
 
-def _survey(epsilon: object, **fields: object) -> Survey:
-    """Return a survey of these fields, for the oracle that it would have."""
-    try:
-        return Survey.from_dict({"name": "plan", "oracle": {"epsilon": epsilon}, **fields})
-    except SurveyError as error:
-        raise Problem(422, "malformed", str(error), mistakes=list(map(str, error.mistakes))) from None
-
-
 def _planned_strings(fields: Mapping[str, Any]) -> str:
     from fldp.estimation.string_planner import facts, plan_strings
 
@@ -62,8 +55,12 @@ def _planned_questions(fields: Mapping[str, Any]) -> str:
     from fldp.estimation.question_planner import planned
     from fldp.presentation.questions import plan_facts
 
-    survey = _survey(fields["epsilon"], **{key: fields[key] for key in ("questions", "tables") if key in fields})
-    facts: dict[str, Any] = plan_facts(planned(survey.oracle, fields["users"]))
+    mistakes = MistakeList()
+    asked = {key: fields[key] for key in ("questions", "tables") if key in fields}
+    arguments = check_several({**asked, "oracle": {"epsilon": fields["epsilon"]}}, None, mistakes)
+    if mistakes:
+        raise mistaken(mistakes, "malformed")
+    facts: dict[str, Any] = plan_facts(planned(arguments["oracle"], fields["users"]))
     rows = facts.pop("tables")
     return json.dumps({**facts, "epsilon": fields["epsilon"], "level": 0.95, "reason": _REASON, "rows": rows})
 
@@ -75,15 +72,17 @@ def _planned_number(fields: Mapping[str, Any]) -> str:
     from fldp.oracles.exposure import exposure
     from fldp.presentation.number import plan_facts, plan_sentence
 
-    survey = _survey(fields["epsilon"], question="?", number=fields["number"])
-    scale, oracle = survey.number, survey.oracle
-    assert scale is not None
+    mistakes = MistakeList()
+    scale = check_number((NUMBER,), fields[NUMBER], mistakes)
+    oracle = None if scale is None else planned_oracle({"epsilon": fields["epsilon"]}, scale, mistakes)
+    if scale is None or oracle is None:
+        raise mistaken(mistakes, "malformed")
     plan = plan_number(
         fields["users"], fields["epsilon"], bins=scale.bins or len(scale.edges or ()) - 1, goal=scale.goal
     )
     facts = {"users": plan.users, "epsilon": plan.epsilon, "level": 0.95, "rows": plan_facts(plan)["rows"]}
     report = {"eta": float(oracle.eta), "bits": oracle.report_format.bits, "gives_away": exposure(oracle)}
-    more = {"domain_size": survey.domain_size, "oracle": survey.canonical["oracle"], "reason": plan_sentence(plan)}
+    more = {"domain_size": scale.size, "oracle": described(oracle), "reason": plan_sentence(plan)}
     best = {"best_bins": best_bins(plan.users, plan.epsilon)} if scale.goal == DISTRIBUTION else {}
     return json.dumps({**facts, **report, **more, **best})
 

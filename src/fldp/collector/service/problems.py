@@ -7,6 +7,7 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from fldp.support.canonical_json import Json
+from fldp.support.identifiers import SURVEY_NAME
 from fldp.support.validation import MistakeList
 
 TITLES = {
@@ -74,6 +75,17 @@ class Problem(Exception):  # noqa: N818 - it is a response, not a mistake of our
 def not_found(what: str) -> Problem:
     """Return the problem of something that is not there."""
     return Problem(404, None, f"there is no such {what}")
+
+
+def no_survey(name: str, version: str | None = None) -> Problem:
+    """Return the problem of a survey, or a version of it, that is not there; names that none can have are not echoed.
+
+    >>> no_survey("commute").fields["detail"], no_survey("<b>").fields["detail"]
+    ('there is no survey named commute', 'there is no such survey')
+    """
+    if not SURVEY_NAME.matches(name):
+        return not_found("survey")
+    return Problem(404, None, f"there is no survey named {name}{' with this version' if version else ''}")
 
 
 def busy(detail: str) -> Problem:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from fldp.collector.service import warming
-from fldp.collector.service.problems import not_found
+from fldp.collector.service import kernel_warmup
+from fldp.collector.service.problems import no_survey, not_found
 from fldp.collector.storage.protocol import CollectorStore, Listing, StoredSurvey
 from fldp.interface.models import State
 from fldp.survey.survey import Survey
-from fldp.wire.single import SingleReports
+from fldp.wire.single_reports import SingleReports
 
 R = TypeVar("R")
 
@@ -192,7 +192,7 @@ class SurveyCache:
         listings = await self._quick(self._store.listings, name)
         wanted = [listing for listing in listings if version in (None, listing.version)]
         if not wanted:
-            raise not_found("survey")
+            raise no_survey(name, version)
         return wanted
 
     async def shown(self, name: str, now: str, version: str | None = None) -> tuple[Listing, SurveySummary]:
@@ -279,7 +279,7 @@ class SurveyCache:
         return await self._warmed(await self._heavy(entry.parse))
 
     async def _warmed(self, survey: Survey) -> Survey:
-        await self._heavy(warming.warm, survey.oracle)
+        await self._heavy(kernel_warmup.warm, survey.oracle)
         return survey
 
     def _keep(self, published: PublishedSurvey) -> None:

@@ -51,7 +51,7 @@ class Admission:
     days: Callable[[int], Iterable[str]]
     held: Callable[[int, str], Iterable[Segment]]
     _keys: dict[Place, KnownKey] = field(default_factory=dict)
-    _stored: set[Place] = field(default_factory=set)  # those of them that are not new
+    _stored: set[Place] = field(default_factory=set)  # the places that are not new
     _tickets: set[Place] = field(default_factory=set)
     _passes: set[Place] = field(default_factory=set)
     _accepted: list[Submission] = field(default_factory=list)

@@ -39,7 +39,7 @@ def with_checksum(row: Row) -> Row:
 
 
 def key_with_checksum(row: Row) -> Row:
-    """Return a row of keys with its checksum: that of earlier releases where it says no more than theirs.
+    """Return a row of keys with its checksum, in the form of earlier releases where the row has no newer columns.
 
     So their rows need not be written anew, and what they write beside this release is intact.
 

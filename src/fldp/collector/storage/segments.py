@@ -65,7 +65,7 @@ def split(reports: Reports, taken: Reports) -> tuple[Reports, Reports]:
     if not len(reports) or not len(taken):
         return reports, taken
     mine, theirs = _numbers(reports.data), _numbers(taken.data)
-    # The k-th of equal ones to be taken is the k-th of those equal ones that are here, if there are so many.
+    # The k-th of equal ones to be taken is the k-th equal one that is here, if there is one.
     place = np.searchsorted(mine, theirs) + np.arange(len(theirs)) - np.searchsorted(theirs, theirs)
     held = place < np.searchsorted(mine, theirs, side="right")
     keep = np.ones(len(mine), bool)

@@ -13,7 +13,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from fldp.collector.config.database_url import Database
 from fldp.collector.storage import migrations
-from fldp.collector.storage.postgres.pulse import Pulse, Watched
+from fldp.collector.storage.postgres.liveness import Pulse, Watched
 from fldp.collector.storage.protocol import StoreError
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it has to say, our own errors say
@@ -24,7 +24,7 @@ MIGRATING, ROUND, FOLDING = -3, -2, -1
 KNOWN = len(migrations.steps("postgres"))  # the schema that this release writes
 Connection = Watched
 
-# How sessions of this release are named where the address names none; those of schema 3 and before are called so.
+# How sessions of this release are named where the address names none; sessions of schema 3 and before have this name.
 APPLICATION, EARLIER = "fldp-4", "fldp"
 _REACHED = {
     "connect_timeout": "5",

@@ -13,7 +13,7 @@ from fldp.collector.storage.admission import NewRows, NotAllNew
 from fldp.collector.storage.checksums import row_checksum, verified, with_checksum
 from fldp.collector.storage.postgres import schema
 from fldp.collector.storage.postgres.commits import PATIENT, Commits
-from fldp.collector.storage.postgres.pulse import MAX_SILENCE, Pulse
+from fldp.collector.storage.postgres.liveness import MAX_SILENCE, Pulse
 from fldp.collector.storage.postgres.schema import FOLDING, LOCKS, MIGRATING, ROUND, Connection, lock
 from fldp.collector.storage.postgres.snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
 from fldp.collector.storage.postgres.writes import (

@@ -1,7 +1,7 @@
-"""The short way of a single report: what nearly all requests are, and nothing that such a request does not need.
+"""The fast path of a single report: what nearly all requests are, and nothing that such a request does not need.
 
 It is for one report in a body that comes in one piece, sent to a survey in memory that anybody may answer at any time.
-Whatever is unusual about a request, and whatever must be refused, takes the long way, which decides alike.
+Whatever is unusual about a request, and whatever must be refused, takes the full path, which decides alike.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from starlette.types import Message, Receive, Scope, Send
 
+from fldp.collector.http.client_timeouts import GRACE, ClientTimeout
 from fldp.collector.http.cors import readable
 from fldp.collector.http.headers import Raw, completed
-from fldp.collector.http.patience import GRACE, ClientPatience
 from fldp.collector.service import logs
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.counting import SingleReport
@@ -22,7 +22,7 @@ from fldp.collector.service.problems import too_slow
 from fldp.collector.storage.protocol import Admitted
 from fldp.interface.operations import BYTES, JSON
 from fldp.support.identifiers import IDEMPOTENCY_KEY
-from fldp.wire.single import SingleReports
+from fldp.wire.single_reports import SingleReports
 
 ROUTE = "/v1/versions/{id}/reports"
 _BEFORE, _AFTER = ROUTE.split("{id}")
@@ -45,7 +45,7 @@ class UsualHead(NamedTuple):
 
 
 class Again(NamedTuple):
-    """What a request needs that takes the long way after all: its body again, and what went wrong, if anything."""
+    """What a request needs that takes the full path after all: its body again, and what went wrong, if anything."""
 
     receive: Receive
     waited: float = 0.0  # seconds for the body so far
@@ -55,13 +55,13 @@ class Again(NamedTuple):
 class BodyWatch:
     """Looks now and then after requests whose bodies have not come; a body that is there costs next to nothing.
 
-    One that is waited for longer than ``GRACE`` gets the same patience as all others.
+    One that is waited for longer than ``GRACE`` gets the same time limit as all others.
     """
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
         self._since: dict[Task, float] = {}
-        self._slow: dict[Task, ClientPatience] = {}
+        self._slow: dict[Task, ClientTimeout] = {}
         self._is_ticking = False
 
     def begin(self, task: Task, now: float) -> None:
@@ -74,21 +74,21 @@ class BodyWatch:
     def end(self, task: Task) -> bool:
         """Wait no longer; return whether the task was cancelled because the body came too slowly."""
         self._since.pop(task, None)
-        patience = self._slow.pop(task, None) if self._slow else None
-        return patience is not None and patience.end()
+        timeout = self._slow.pop(task, None) if self._slow else None
+        return timeout is not None and timeout.end()
 
     def _look(self) -> None:
         now = time.perf_counter()
         for task, since in [(task, since) for task, since in self._since.items() if now - since >= GRACE]:
             del self._since[task]
-            patience = self._slow[task] = ClientPatience(self._collector, self._collector.settings.body_seconds)
-            patience.begin(task, now - since)
+            timeout = self._slow[task] = ClientTimeout(self._collector, self._collector.settings.body_seconds)
+            timeout.begin(task, now - since)
         self._is_ticking = bool(self._since)
         if self._is_ticking:
             asyncio.get_running_loop().call_later(GRACE / 4, self._look)
 
 
-class ShortWay:
+class FastPath:
     """Recognizes usual requests, and counts their reports."""
 
     def __init__(self, collector: Collector) -> None:
@@ -122,7 +122,7 @@ class ShortWay:
         return UsualHead(published.entry.number, published.singles, key, origins, answer)
 
     async def count(self, sent: UsualHead, receive: Receive, send: Send) -> Again | None:
-        """Count the report of a usual request, and answer; return what the long way needs if it is for that."""
+        """Count the report of a usual request, and answer; return what the full path needs if it is for that."""
         start = time.perf_counter()
         task, collector, load, watch = self._task(), self._collector, self._load, self._watch
         collector.requests.add(task)

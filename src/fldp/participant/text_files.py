@@ -1,4 +1,4 @@
-"""What is kept beside a ledger, in files of texts: words that chose which questions are asked, and passes.
+"""Text files beside a ledger: the words that chose which questions are asked, and passes.
 
 A chance is drawn and stored before anybody sees what it asks; the secrets of a pass before anybody is asked for it.
 No answer of a person is in them. The files are only read and replaced while the ledger is locked, so that no two

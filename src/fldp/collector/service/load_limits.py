@@ -1,4 +1,4 @@
-"""Admission of load: how many requests, bytes and slow clients a collector takes at the same time."""
+"""Load limits: how many requests, bytes and slow clients a collector takes at the same time."""
 
 import asyncio
 import time

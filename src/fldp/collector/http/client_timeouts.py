@@ -1,4 +1,4 @@
-"""Patience: how long a client is waited for, to send or to read."""
+"""Time limits for slow clients: how long the collector waits for one to send, or to read."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,8 +10,8 @@ GRACE = 1.0
 _LATE = 0.25  # seconds
 
 
-class ClientPatience:
-    """Waits ``idle_seconds``, and again so long each time that what it gives is called, but never more than ``most``.
+class ClientTimeout:
+    """Waits ``idle_seconds``, and as long again whenever the function that it gives is called, up to ``most``.
 
     ``TimeoutError`` ends the block when the client is too slow. Nearly all that clients send has arrived long before a
     first alarm is due, so until ``GRACE`` is over there is only that one alarm.
@@ -114,8 +114,3 @@ class ClientPatience:
         if not self._is_expired:
             self._is_expired = True
             self._task.cancel()
-
-
-def patience(collector: Collector, most: float) -> ClientPatience:
-    """Return a block that ends with ``TimeoutError`` if a client is too slow; it gives what says that one was heard."""
-    return ClientPatience(collector, most)

@@ -1,4 +1,4 @@
-"""What a stored report says to whoever reads it, in words; this loads the oracles."""
+"""Explanations of stored reports: what each one tells its reader, in words. This module loads the oracles."""
 
 from collections.abc import Mapping
 from typing import Any

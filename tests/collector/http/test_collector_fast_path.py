@@ -1,4 +1,4 @@
-"""The short way of a single report: the same answers as the long way, and the long way for all that is unusual."""
+"""The fast path of a single report: the same answers as the full path, and the full path for all that is unusual."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ from fldp import Survey, wire
 from fldp.collector.app import create_app
 from fldp.collector.config.clock import system
 from fldp.collector.config.settings import Settings
-from fldp.collector.http.short_way import ShortWay, giving
-from fldp.collector.service import load, logs
+from fldp.collector.http.fast_path import FastPath, giving
+from fldp.collector.service import load_limits, logs
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.tokens import create_token
 from fldp.collector.storage.protocol import StoredSurvey, StoreError
@@ -29,11 +29,11 @@ LONG = {"Content-Type": "application/octet-stream; and=more"}  # nobody sends th
 
 
 class Ways:
-    """Counts the requests that went the short way to their end, and those that did not."""
+    """Counts the requests that took the fast path to their end, and those that did not."""
 
     def __init__(self, monkeypatch):
         self.short = self.long = 0
-        count, head = ShortWay.count, ShortWay.head
+        count, head = FastPath.count, FastPath.head
 
         async def counted(way, sent, receive, send):
             again = await count(way, sent, receive, send)
@@ -46,8 +46,8 @@ class Ways:
             self.long += sent is None
             return sent
 
-        monkeypatch.setattr(ShortWay, "count", counted)
-        monkeypatch.setattr(ShortWay, "head", seen)
+        monkeypatch.setattr(FastPath, "count", counted)
+        monkeypatch.setattr(FastPath, "head", seen)
 
     def taken(self):
         counted, self.short, self.long = (self.short, self.long), 0, 0
@@ -243,7 +243,7 @@ def test_a_survey_that_was_closed_or_deleted_behind_the_back_takes_nothing(colle
 
 
 @pytest.mark.parametrize("setting", [{"rate": 1000.0}, {"log_senders": True}])
-def test_what_looks_at_each_request_closes_the_short_way(tmp_path, ways, setting):
+def test_what_looks_at_each_request_closes_the_fast_path(tmp_path, ways, setting):
     collector = Collector(Settings(data=tmp_path, **setting), SqliteStore(tmp_path / "fldp.db"))
 
     async def story(client):
@@ -423,7 +423,6 @@ def test_a_request_is_logged_and_sampled(tmp_path, capfd):
             assert ask(collector, survey, [{"type": "http.disconnect"}]) == [400]
         finally:
             collector.stop()
-            logs.log.handlers.clear()
         lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
         requests = [line for line in lines if line["event"] == "request"]
         assert [line["status"] for line in requests].count(200) == good
@@ -435,7 +434,7 @@ def test_a_request_is_logged_and_sampled(tmp_path, capfd):
 def test_who_is_refused_waits_a_moment_and_only_so_many_do(tmp_path, monkeypatch):
     """Who tries again at once must not keep the collector busy with refusing, nor hold more than there may be."""
     collector, survey = slow_collector(tmp_path, max_in_flight=2)
-    monkeypatch.setattr(load, "PAUSE", 3600)
+    monkeypatch.setattr(load_limits, "PAUSE", 3600)
     collector.load.in_flight = 2
     statuses = []
 

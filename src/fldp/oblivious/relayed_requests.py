@@ -1,4 +1,4 @@
-"""What goes through a relay: surveys are read and answered. No token: a token tells the collector who asks."""
+"""Requests that may go through a relay: to read surveys and to answer them. No token: it would tell who asks."""
 
 from fldp.support.identifiers import SURVEY_NAME, VERSION
 

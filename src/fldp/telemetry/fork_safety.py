@@ -1,4 +1,4 @@
-"""Forks: a process forks while no thread of it has a file open.
+"""Fork safety: a process forks only while none of its threads has a file open.
 
 SQLite's locks are copied into a forked process together with whoever held them, who is not there any more: a child that
 opens a file would wait for ever. So the threads of telemetry open files one at a time, and a fork waits for them.

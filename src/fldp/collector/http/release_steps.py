@@ -1,4 +1,4 @@
-"""What those who read may see of a survey that releases its results in steps."""
+"""Results released in steps: what a reader may see of such a survey."""
 
 from datetime import timedelta
 

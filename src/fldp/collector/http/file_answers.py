@@ -1,4 +1,4 @@
-"""Answers that are read from a file while they are sent."""
+"""Answers streamed from a file."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import BinaryIO

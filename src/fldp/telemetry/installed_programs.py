@@ -96,10 +96,8 @@ class Installed(NamedTuple):
         try:
             reply = sending.send(self.metrics, report, sending.WITHDRAWALS)
             return "" if reply.confirms("withdrawn") else f"the collector answers {reply.status}"
-        except (OSError, ValueError) as error:
-            return f"not reached: {type(error).__name__}"
-        except Exception as error:  # what encrypts for a relay is missing, or refuses what the relay brought
-            return f"not sent: {type(error).__name__}"
+        except Exception as error:
+            return sending.trouble(error)
 
 
 def _file(path: str) -> StateFile:

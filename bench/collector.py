@@ -77,9 +77,11 @@ class Row:
 
 
 def turn_of(served: Served, reports: int, connections: int, seconds: int = SECONDS, **options: Any) -> Turn:
-    """Load a server once."""
+    """Load a server once; on a machine that answers nothing in that time, for longer."""
     before = served.used
     load = served.send(reports, connections, seconds, **options)
+    if not load.requests:
+        return turn_of(served, reports, connections, 2 * seconds, **options)
     return Turn(load, tuple(after - start for after, start in zip(served.used, before, strict=True)))
 
 

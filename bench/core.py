@@ -74,7 +74,7 @@ def privatize_fhr() -> Answer:
 def tally_fhr() -> Answer:
     oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
     reports = oracle.privatize(draw_values(DOMAIN_SIZE, USERS))
-    bare = partial(add_three, reports.data.view(np.uint16).reshape(-1, 2), oracle.rows.rows)
+    bare = partial(add_three, reports.data.view(np.uint16).reshape(-1, 2), oracle._rows.rows)
     assert np.array_equal(oracle.tally(reports).state, bare())  # or the two would not be the same work
     times = by_turns(ROUNDS, clock(partial(oracle.tally, reports), USERS), clock(bare, USERS))
     about = {"per": " a report", "against": "three additions", "method": BY_TURNS}
@@ -84,7 +84,7 @@ def tally_fhr() -> Answer:
 def tally_fwr() -> Answer:
     oracle = fldp.FWR(epsilon=EPSILON, domain_size=DOMAIN_SIZE, eta=0.5)
     reports = oracle.privatize(draw_values(DOMAIN_SIZE, USERS))
-    bare = partial(add_seven, reports.data.view(np.uint16).reshape(-1, 4), oracle.parities.rows)
+    bare = partial(add_seven, reports.data.view(np.uint16).reshape(-1, 4), oracle._parities.rows)
     assert np.array_equal(oracle.tally(reports).state, bare())
     times = by_turns(ROUNDS, clock(partial(oracle.tally, reports), USERS), clock(bare, USERS))
     about = {"per": " a report", "against": "seven additions", "method": BY_TURNS}

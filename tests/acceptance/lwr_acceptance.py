@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fldp
-from support.changing import day_errors
+from support.changing_values import day_errors
 
 RUNS = int(os.environ.get("FLDP_RUNS", "60"))
 

@@ -89,6 +89,7 @@ def test_a_year_of_installs_in_javascript():
             counts = [truth[name, label] for label in metric.labels]
             inside = sum(low <= count <= high for (low, high), count in zip(ends, counts, strict=True))
             rows.append(outcome_row(name, estimate.n, inside, ends))
+            print(name, counts, ends.round().tolist())
             missed += [name] * (len(counts) - inside)
             assert estimate.n == sum(counts)
         write_year("a year in JavaScript", INSTALLS, rows)

@@ -1,7 +1,6 @@
 """The stores of the JavaScript client in a real browser: frames that answer at once, a browser that starts again."""
 
 import json
-import shutil
 import subprocess
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ from threading import Thread
 import pytest
 
 from support.javascript import HERE, ROOT
+from support.programs import program
 
 PAGE = HERE / "javascript_page"
 BUNDLE = ROOT / "src" / "fldp" / "collector" / "static" / "fldp.js"
@@ -64,9 +64,7 @@ def server():
 
 @contextmanager
 def browser(url, profile):
-    program = shutil.which("chromium")
-    assert program, "Chromium is not installed, and the stores of the JavaScript client are tested in it"
-    command = [program, *FLAGS, f"--user-data-dir={profile}", url]
+    command = [program("chromium"), *FLAGS, f"--user-data-dir={profile}", url]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from fldp.participant_store import MemoryStore
 from support.javascript import HERE, node
-from support.renewing import FULL_DECEMBER, FULL_YEAR, MONTH, MONTH_TOTAL, STEPS, YEAR, Judge
+from support.renewing_limits import FULL_DECEMBER, FULL_YEAR, MONTH, MONTH_TOTAL, STEPS, YEAR, Judge
 from support.renewing_process import Device
 
 LIMITS = {

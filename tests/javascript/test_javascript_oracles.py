@@ -154,8 +154,8 @@ def edges(oracle):
     coin, words = getattr(oracle, "coin", None), {0, 2**64 - 1}
     coins = getattr(oracle, "coins", None)
     words |= {edge + step for edge in own_edges(oracle) for step in (-1, 0, 1)}
-    if hasattr(oracle, "response"):
-        return edges(oracle.response)
+    if hasattr(oracle, "_sketch"):
+        return edges(oracle._sketch.response)
     for edge in [getattr(coin, "keep", 1), getattr(coins, "true_threshold", 1)]:
         words |= {edge - 1, edge, edge + 1}
     if hasattr(coin, "other"):
@@ -166,8 +166,8 @@ def edges(oracle):
 def own_edges(oracle):
     """The thresholds of the oracles that do not protect all values alike: of naming a value, of levels, of symbols."""
     if oracle.name == "exponential":
-        return [sum(oracle.shares[0][:k]) for k in (1, oracle.domain_size // 2)]
-    return getattr(oracle.coins, "true", []) if oracle.name == "idue" else [getattr(oracle, "shown", 1)]
+        return [sum(oracle._shares[0][:k]) for k in (1, oracle.domain_size // 2)]
+    return getattr(oracle.coins, "true", []) if oracle.name == "idue" else [getattr(oracle, "_shown", 1)]
 
 
 def rows_of(oracle, chance):

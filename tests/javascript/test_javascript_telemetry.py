@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from fldp.survey import Survey
 from fldp.telemetry import drawing, sending
 from fldp.telemetry.aggregates import add, outcome
-from fldp.telemetry.installed import Installed
+from fldp.telemetry.installed_programs import Installed
 from fldp.telemetry.metrics import KINDS, metrics_of
 from fldp.telemetry.modes import Mode
 from fldp.telemetry.page import page, read_view
 from fldp.telemetry.publishing import exported
-from fldp.telemetry.says import says
+from fldp.telemetry.report_explanations import says
 from fldp.telemetry.sending import PlainReply
 from fldp.telemetry.specification import specification
 from fldp.telemetry.view import text_of, view_data

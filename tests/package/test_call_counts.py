@@ -13,14 +13,15 @@ import fldp
 from fldp import wire
 from fldp.collector.app import create_app
 from fldp.collector.config.settings import Settings
+from fldp.collector.service import logs
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.counting import SingleReport, checked
 from fldp.collector.storage.protocol import Admitted, StoredSurvey, SubmissionResult
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.survey.survey import Survey
-from fldp.wire.single import SingleReports
+from fldp.wire.single_reports import SingleReports
+from support.call_counts import calls
 from support.collector_requests import batch, key, specification
-from support.operations import calls
 
 TOGETHER, DAY = 64, "2026-11-01"
 SURVEY = Survey.from_dict(specification())
@@ -52,7 +53,8 @@ def scope():
 
 
 def test_a_request_with_one_report(tmp_path, store, monkeypatch):
-    """From its head to its answer, on the event loop; the commit is counted below."""
+    """From its head to its answer and its line in the log, on the event loop; the commit is counted below."""
+    logs.configure(True)
     collector = Collector(Settings(data=tmp_path), store)
     body = {"type": "http.request", "body": batch(SURVEY), "more_body": False}
 
@@ -82,7 +84,7 @@ def test_a_request_with_one_report(tmp_path, store, monkeypatch):
         return calls(begin) / TOGETHER
 
     try:
-        within(94, asyncio.run(story()))
+        within(78, asyncio.run(story()))
     finally:
         collector.stop()
 

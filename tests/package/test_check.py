@@ -47,7 +47,9 @@ def test_it_chooses_the_tests_that_are_not_marked():
     assert '-m "not serving and not long"' in command
 
 
-@pytest.mark.parametrize("helper", ["browser", "collector_server", "collector_store", "lakes", "raw_server", "siege"])
+@pytest.mark.parametrize(
+    "helper", ["browser", "collector_server", "collector_store", "lakes", "raw_server", "greedy_clients"]
+)
 def test_helpers_that_serve_are_known(helper):
     assert needs.is_server(f"support.{helper}")
 

@@ -14,7 +14,16 @@ from support.completeness import ROOT, missing, tables, tool
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 SHELL = "import sys; from fldp.cli import main; sys.argv = ['fldp', *sys.argv[1:]]; main()"
-CHECK = "import fldp; fldp.check_oracle(fldp.oracles.get('shy')(epsilon=1.0, domain_size=5, parts=2))"
+TRYING = """
+import fldp
+from support.commands import shell
+
+fldp.check_oracle(fldp.oracles.get("shy")(epsilon=1.0, domain_size=5, parts=2))
+print(shell("privatize", "--oracle", "shy", "--help")[0])
+print(shell("plan", "--users", "1000", "--domain", "5", "--epsilon", "1", "--json")[0])
+shell("privatize", "values", *"--oracle shy --epsilon 1 --domain 5 --parts 3 -o sent.fldp".split())
+print(shell("inspect", "sent.fldp")[0])
+"""
 
 
 def block(language):
@@ -34,10 +43,10 @@ def package(tmp_path):
     return tmp_path
 
 
-def run(package, code, *words, sent=""):
-    variables = os.environ | {"PYTHONPATH": str(package), "COLUMNS": "200"}
+def run(package, code, *words):
+    variables = os.environ | {"PYTHONPATH": f"{package}{os.pathsep}{ROOT / 'tests'}", "COLUMNS": "200"}
     command = [sys.executable, "-c", code, *words]
-    done = subprocess.run(command, env=variables, input=sent, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=variables, cwd=package, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -48,14 +57,11 @@ def test_the_example_imports_what_is_public():
 
 @pytest.mark.long
 def test_the_example_is_checked_planned_and_an_option(package):
-    run(package, CHECK)
-    assert "How many parts of epsilon there are." in run(package, SHELL, "privatize", "--oracle", "shy", "--help")
-    planned = run(package, SHELL, "plan", "--users", "1000", "--domain", "5", "--epsilon", "1", "--json")
-    assert '"shy"' in planned
-    words = "privatize --oracle shy --epsilon 1 --domain 5 --parts 3 -o"
-    run(package, SHELL, *words.split(), str(package / "sent.fldp"), sent="0\n4\n")
-    told = run(package, SHELL, "inspect", str(package / "sent.fldp"))
-    assert "name shy, epsilon 1.0, domain_size 5, parts 3" in told
+    (package / "values").write_text("0\n4\n")
+    said = run(package, TRYING)
+    assert "How many parts of epsilon there are." in said
+    assert '"shy"' in said
+    assert "name shy, epsilon 1.0, domain_size 5, parts 3" in said
 
 
 def test_a_package_that_cannot_be_loaded_breaks_no_command(package):

@@ -9,8 +9,8 @@ from fldp import cli
 from fldp.cli import app
 from fldp.oracles import names
 from fldp.survey import Survey
+from support.commands_not_run import ENDS, LEFT_OUT, left_out
 from support.documents import PAGES, ROOT, Walk, blocks, examples
-from support.left_out import ENDS, LEFT_OUT, left_out
 from support.page_files import prepare
 
 README = (ROOT / "README.md").read_text()

@@ -10,8 +10,8 @@ import pytest
 
 import fldp
 from fldp.cli.sample import PERCENT
+from support.commands_not_run import ENDS, left_out
 from support.documents import BIN, PAGES, Walk, shares
-from support.left_out import ENDS, left_out
 from support.page_files import prepare
 from support.ports import free_port
 from support.serving import run_here, running

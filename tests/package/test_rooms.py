@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fldp
+from fldp.oracles.base.oracle import Following, Oracle, Refreshing
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "fldp"
@@ -47,7 +48,7 @@ INSIDE = {  # the order of the second level
     "oracles": [
         "base",
         "exposure",
-        "crowd",
+        "shuffle_privacy",
         "kit",
         "plain",
         "flexible",
@@ -69,6 +70,7 @@ INSIDE = {  # the order of the second level
         "auditor",
         "poisoning",
         "honesty",
+        "attacker",
         "privacy_card",
     ],
     "distributed": ["lake", "engines", "tallying", "privatizing"],
@@ -155,6 +157,15 @@ def test_every_room_says_what_lives_there():
         assert ast.get_docstring(ast.parse(path.read_text())), path
 
 
+def test_the_architecture_has_a_row_for_each_room_in_their_order():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    table = text.partition("| room | what lives there |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.M) == ROOMS
+    named = set(re.findall(r"`([\w.]+(?:/[\w.]+)+)`", text)) - {"fldp/node"}
+    places = (ROOT, SOURCE)
+    assert [path for path in named if not any((place / path).exists() for place in places)] == []
+
+
 def test_no_module_is_hidden_by_what_a_package_exports():
     for module, path in FILES.items():
         if path.name == "__init__.py":
@@ -234,6 +245,42 @@ def test_public_signatures_have_types():
 def test_a_type_that_is_missing_is_found():
     code = "class A:\n def f(self, *, x: list[Any]): ...\n def _g(self) -> Any: ...\n"
     assert list(map(is_untyped, signatures(ast.parse(code).body))) == [True]
+
+
+def asked_classes(tree):
+    """Yield the names of the classes that a module asks objects for, by isinstance, by type or by a pattern."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            asked = node.args[1:]
+        elif isinstance(node, ast.Compare) and "func=Name(id='type'" in ast.dump(node):
+            asked = [node]
+        else:
+            asked = [node.cls] if isinstance(node, ast.MatchClass) else []
+        yield from (name.id for part in asked for name in ast.walk(part) if isinstance(name, ast.Name))
+
+
+def oracle_classes():
+    """Return the names of all oracles, abstract ones too, and of what some of them can do besides."""
+    for module in FILES:
+        if part(1)(module) == "oracles":
+            importlib.import_module(module)
+    classes, waiting = set(), [Oracle, Refreshing, Following]
+    while waiting:
+        classes |= {cls := waiting.pop()}
+        waiting += cls.__subclasses__()
+    return {cls.__name__ for cls in classes if cls.__module__.startswith("fldp.oracles.")}
+
+
+def test_no_other_room_asks_for_the_class_of_an_oracle():
+    classes = oracle_classes()
+    asked = {module: set(asked_classes(ast.parse(path.read_text()))) & classes for module, path in FILES.items()}
+    assert [module for module, names in asked.items() if names and part(1)(module) != "oracles"] == []
+    assert {"GRR", "StringOracle", "Sampled"} <= classes
+
+
+def test_a_question_for_the_class_of_an_oracle_is_found():
+    code = "isinstance(x, A | b.B)\ntype(x) is C\nmatch x:\n case D(): ..."
+    assert {"A", "C", "D"} <= set(asked_classes(ast.parse(code)))
 
 
 VAGUE = "(found|made|given)"

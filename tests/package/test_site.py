@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from playwright.sync_api import TimeoutError as NotSeen
 
 import fldp
 from fldp.cli.catalogue import EXAMPLES
@@ -132,12 +133,16 @@ def is_accessible_and_finds(site):
 
 
 def finds(page, word):
-    """Type a word anew: what was typed before the page's script listened is lost."""
+    """Go to the field and type anew, key by key: the script listens to keys, and has lost those before it listened."""
     field, first = page.get_by_role("textbox", name="Search"), page.locator(".md-search-result__link").first
+    field.blur()
     field.fill("")
-    field.fill(word)
-    page.wait_for_timeout(2000)
-    return first.is_visible()
+    field.press_sequentially(word)
+    try:
+        first.wait_for(timeout=20_000)
+    except NotSeen:
+        return False
+    return True
 
 
 def test_there_are_four_kinds_of_pages_and_a_beginning():

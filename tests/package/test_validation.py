@@ -195,6 +195,7 @@ def test_a_bar_is_shown_on_a_terminal(monkeypatch, total, shown):
     terminal = io.StringIO()
     terminal.isatty = lambda: True
     monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal is shown no bar
     with progress("counting", total) as advance:
         advance(2)
     assert "counting" in terminal.getvalue()

@@ -1,12 +1,13 @@
 """A real browser for tests: Chromium without a screen. A console error or a request to elsewhere fails the test."""
 
 import json
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import sync_playwright
+
+from support.programs import program
 
 AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
 FLAGS = [
@@ -27,10 +28,8 @@ MAX_WAIT = 180_000  # milliseconds: a busy machine must not fail a test, and who
 @contextmanager
 def chromium():
     """A running browser."""
-    program = shutil.which("chromium")
-    assert program, "Chromium is not installed: run tools/need.sh chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program("chromium"), args=FLAGS)
         yield browser
         browser.close()
 

@@ -128,9 +128,9 @@ def grouped_atoms(oracle, value):
     if oracle.groups[group] == 1:
         yield [(JUNK,) * oracle.words], Fraction(1)
         return
-    masks = range(member.parities.rows) if oracle.base == "hrr" else [None]
+    masks = range(member._parities.rows) if oracle.base == "hrr" else [None]
     for mask, (rows, share) in product(masks, FAMILIES[oracle.base].atoms(member, place)):
-        first = [] if mask is None else [JUNK - JUNK % member.parities.rows + mask]
+        first = [] if mask is None else [JUNK - JUNK % member._parities.rows + mask]
         padded = [(*first, *row[len(first) :], *(JUNK,) * (oracle.words - len(row))) for row in rows]
         yield padded, share / len(masks)
 

@@ -65,14 +65,14 @@ class BiasedMask(FHR):
     """The mask's highest bit is never drawn."""
 
     def perturb(self, values, words, out):
-        super().perturb(values, words & np.uint64(WORD - 1 - (self.rows.rows >> 1 << 32)), out)
+        super().perturb(values, words & np.uint64(WORD - 1 - (self._rows.rows >> 1 << 32)), out)
 
 
 class SlightlyBiasedPosition(FHR):
     """The position is drawn by a modulo: one of them comes up half as often."""
 
     def perturb(self, values, words, out):
-        position = words[:, 0] % np.uint64(2 * self.rows.rows - 1) % np.uint64(self.rows.rows)
+        position = words[:, 0] % np.uint64(2 * self._rows.rows - 1) % np.uint64(self._rows.rows)
         words = words.copy()
         words[:, 0] = words[:, 0] >> np.uint64(32) << np.uint64(32) | position
         super().perturb(values, words, out)
@@ -82,8 +82,8 @@ class ParityNotForced(FHR):
     """The mask stays as it was drawn, odd or even."""
 
     def perturb(self, values, words, out):
-        i = words[:, 0] & np.uint64(self.rows.rows - 1)
-        w = words[:, 0] >> np.uint64(32) & np.uint64(self.rows.rows - 1)
+        i = words[:, 0] & np.uint64(self._rows.rows - 1)
+        w = words[:, 0] >> np.uint64(32) & np.uint64(self._rows.rows - 1)
         out["plus"], out["minus"] = i, i ^ w
 
 
@@ -112,7 +112,7 @@ class TruePositionFirst(FHR):
         return data["index_x"] != data["index_y"]
 
     def law(self, value, public=None):
-        item, rows = value + self.rows.first, self.rows.rows
+        item, rows = value + self._rows.first, self._rows.rows
         odd = [(item & i).bit_count() & 1 for i in range(rows)]
         places = [(x, y) for x in range(rows) for y in range(rows) if not odd[x] and odd[y]]
         return {
@@ -313,8 +313,8 @@ class UnevenSets(SS):
     @property
     def coin(self):
         assert super().coin
-        odds = exp_lower(self.epsilon) * self.size / (self.domain_size - self.size)
-        return SubsetCoin(self.size, self.domain_size, int(WORD * odds / (1 + odds)))
+        odds = exp_lower(self.epsilon) * self._size / (self.domain_size - self._size)
+        return SubsetCoin(self._size, self.domain_size, int(WORD * odds / (1 + odds)))
 
 
 class SeldomNamed(SS):
@@ -337,7 +337,7 @@ class CoinNotUsed(HR):
     """The position stays where it was drawn, whatever the coin."""
 
     def perturb(self, values, words, out):
-        out[:] = words[:, 0] & np.uint64(self.symbols - 1)
+        out[:] = words[:, 0] & np.uint64(self._symbols - 1)
 
 
 class RowOfTheValue(HR):

@@ -13,7 +13,7 @@ from fldp import Participant
 from fldp.participant.past_answers import newest
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredDailyAnswer
-from support.asking import ORIGIN, specification
+from support.participant_surveys import ORIGIN, specification
 
 FIELDS = specification(oracle={"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0}, collect={"repeat": "daily"})
 

@@ -19,7 +19,7 @@ from fldp.distributed.lake.layout import Piece
 from fldp.distributed.lake.scan import Job
 from fldp.support.progress import ignore
 from fldp.wire import parquet
-from support.fatal import Fatal
+from support.fatal_oracle import Fatal
 
 ORACLE = fldp.GRR(epsilon=1.0, domain_size=5000)
 FHR = fldp.FHR(epsilon=1.0, domain_size=1023)

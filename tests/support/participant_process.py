@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from fldp import BudgetError, Participant
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredAnswer
-from support.asking import LABELS, ORIGIN, WIDE, specification
+from support.participant_surveys import LABELS, ORIGIN, WIDE, specification
 
 
 def say(**fields):

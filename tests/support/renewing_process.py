@@ -1,4 +1,4 @@
-"""A process that asks for all surveys of ``support.renewing`` on a few days, and prints the keys that it got."""
+"""A process that asks for all surveys of ``support.renewing_limits`` on a few days, and prints the keys that it got."""
 
 import sys
 from fractions import Fraction
@@ -7,7 +7,7 @@ from fldp.errors import BudgetError
 from fldp.participant.limits import Limit, Limits, Spent
 from fldp.participant.periodic import PeriodicSurvey, answer_period
 from fldp.participant.sqlite_store import FileStore
-from support.renewing import MONTH, MONTH_TOTAL, SURVEYS, YEAR
+from support.renewing_limits import MONTH, MONTH_TOTAL, SURVEYS, YEAR
 
 LIMITS = Limits(month=Limit(MONTH, 1), month_total=Limit(MONTH_TOTAL, 1), year=Limit(YEAR, 1))
 

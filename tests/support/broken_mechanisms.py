@@ -34,7 +34,7 @@ class ValueReinserted(SS):
         keys = uniform(Stream(int(words[0, 0])), len(values), self.domain_size)
         named = np.flatnonzero(words[:, 0] < np.uint64(self.coin.keep))
         keys[named, values[named]] = -1
-        out[:] = np.sort(np.argsort(keys, axis=1)[:, : self.size], axis=1)
+        out[:] = np.sort(np.argsort(keys, axis=1)[:, : self._size], axis=1)
 
 
 class RoundedSymbol(GRR):
@@ -80,7 +80,7 @@ class MaskIsCoin(HRR):
 
     def perturb(self, values, words, out):
         words = words.copy()
-        words[:, 1] = words[:, 0] << np.uint64(65 - self.parities.rows.bit_length())
+        words[:, 1] = words[:, 0] << np.uint64(65 - self._parities.rows.bit_length())
         super().perturb(values, words, out)
 
 
@@ -92,11 +92,11 @@ def same_stream_in_every_call(values):
 def _odd_masks(oracle, values, words):
     """Flip the lowest bit of the item in every mask whose parity with the item is even."""
     words = words.copy()
-    items = oracle.parities.items[values]
+    items = oracle._parities.items[values]
     low = items & (~items + np.uint64(1))
     for column in range(oracle.words - 1):
         for shift in (np.uint64(0), np.uint64(32)):
-            mask = words[:, column] >> shift & np.uint64(oracle.parities.rows - 1)
+            mask = words[:, column] >> shift & np.uint64(oracle._parities.rows - 1)
             even = np.bitwise_count(mask & items) % 2 == 0
             words[:, column] ^= np.where(even, low << shift, np.uint64(0))
     return words
@@ -191,7 +191,7 @@ LDP = {"epsilon": 1.0, "domain_size": 4}
 HALF = {"epsilon": 1.0, "eta": 0.5, "domain_size": 7}
 
 # What is audited, given a stream; what it claims; the families that have to see it.
-ZOO = {
+BROKEN = {
     "true bit OR-ed in": (lambda _: TrueBitOredIn(1.0, 20), {}, {"positions", "parities", "classes"}),
     "value reinserted": (lambda _: ValueReinserted(1.0, 12), {}, {"positions", "classes"}),
     "true value first": (lambda _: defects.TrueValueFirst(1.0, 7), {}, {"positions", "order", "classes"}),

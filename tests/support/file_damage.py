@@ -1,4 +1,4 @@
-"""Damage to a stopped collector's files, bit by bit, and what fsck says of it: ``python tests/damage.py 150``.
+"""Damage to a stopped collector's files, and what fsck says of it: ``python tests/support/file_damage.py 150``.
 
 *noticed*: fsck says so, or the file is refused. *harmless*: everything that is stored reads as it was written.
 *silent*: something reads otherwise, and fsck says nothing. There must be none.

@@ -154,7 +154,7 @@ def _gains(evidence: Evidence) -> list[str]:
         rows.append([f"{epsilon:g}", *(f"{value:.3g}" for value in values), *(f"{gain:.3g}" for gain in gains)])
     headings = ["epsilon", "OUE, eta 1", *series[1:3], "FHR full, eta 1/2", "FHR published, eta 1/2"]
     return [
-        "## The gain of the notion, and that of the mechanism",
+        "## The gain of the notion, and the gain of the mechanism",
         "",
         f"Variance of a count divided by the users, the mean over all values, measured on {name}. The weaker notion "
         "gains what FWR gains from eta 1 to eta 1/2. The decoder gains what the same FHR reports give if nothing is "

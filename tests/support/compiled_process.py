@@ -7,13 +7,13 @@ import asyncio
 import gc
 import json
 import sys
-import time
 from pathlib import Path
 
 import fldp
 from fldp import Survey, wire
 from fldp.collector.config.settings import Settings
 from fldp.collector.routes.reports import _decoded
+from fldp.collector.service import kernel_warmup
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.protocol import StoredSurvey
 from fldp.collector.storage.segments import packed, total
@@ -72,17 +72,10 @@ async def looked_at(collector, name, oracle):
     return interpreted, signatures() - before
 
 
-def loaded():
-    """Wait until the collector has loaded Numba, which it does when it starts."""
-    end = time.monotonic() + 300
-    while "numba" not in sys.modules and time.monotonic() < end:
-        time.sleep(0.01)
-
-
 async def main(folder):
     collector = Collector(Settings(data=folder), SqliteStore(folder / "fldp.db"))
     try:
-        await asyncio.gather(*(collector.heavy(loaded) for _ in range(collector.settings.threads)))
+        await collector.heavy(kernel_warmup.start)  # as when it starts, but to its end
         print(json.dumps({name: await looked_at(collector, name, oracle) for name, oracle in oracles()}))
     finally:
         collector.stop()

@@ -5,6 +5,7 @@ import socket
 import socketserver
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -197,4 +198,11 @@ def differences(one, other):
     kinds = sorted((one.keys() | other.keys()) - {"steps"})
     differences = [(kind, one.get(kind), other.get(kind)) for kind in kinds if one.get(kind) != other.get(kind)]
     pairs = zip(one["steps"], other["steps"], strict=True)
-    return differences + [pair for pair in pairs if pair[0] != pair[1]]
+    return differences + [_step_differences(*pair) for pair in pairs if pair[0] != pair[1]]
+
+
+def _step_differences(one, other):
+    """Return the names of two steps, their states where these differ, and the requests that only one of them had."""
+    states = (one[1], other[1]) if one[1] != other[1] else ()
+    requests = Counter(one[2]), Counter(other[2])
+    return one[0], other[0], states, list(requests[0] - requests[1]), list(requests[1] - requests[0])

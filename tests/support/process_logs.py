@@ -1,4 +1,4 @@
-"""The log of this process: a collector that runs inside a test sends it to standard error, with whatever else is said."""
+"""The log of this process, which a collector inside of a test sends to standard error with all else that is said."""
 
 import logging
 import sys

@@ -1,11 +1,12 @@
 """Past one machine: what a report costs on every engine, beside a bare scan of the same Parquet columns.
 
-    python bench/scale.py [--json FILE] [--rows N,N,...] [--engines local,dask,spark] [--folder DIR] [--document]
+    python bench/scale.py [--json FILE] [--rows N,N,...] [--domains BITS,BITS,...] [--engines local,dask,spark]
+                          [--folder DIR] [--document]
 
 Every engine and the scan take turns on the same files, which stay in the page cache, so the storage is not what is
 measured. Dask and Spark run workers of their own on this machine, one for each core; starting them does not count.
 It exits with 1 if the local engine is slower than a third of the scan. With ``--document`` the tables of docs/scale.md
-are written anew.
+are written anew; those of an empty ``--rows`` or ``--domains`` stay as they are.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,6 +41,7 @@ from timing import clock
 EPSILON, DOMAIN_SIZE = 1.0, 1023
 ROWS = (1_000_000, 10_000_000, 100_000_000)
 DOMAIN_ROWS, DOMAINS = 10_000_000, (10, 14, 17, 20, 22, 24)  # reports, and the base-2 logarithms of the domains
+PACKAGES = ("pyarrow", "distributed", "pyspark")
 FILE_ROWS, BATCH_ROWS = 5_000_000, 1_000_000
 TURNS = 3
 VERSION = "0" * 64
@@ -152,11 +155,17 @@ def _line(row: Row) -> tuple[str, ...]:
     return row.engine, *lake, *speed, f"{row.bytes / row.reports:.2f}"
 
 
+def numbers(text: str) -> list[int]:
+    """Return integers with commas between, or none."""
+    return [int(number) for number in text.split(",") if number]
+
+
 def main() -> int:
     """Measure, show, project, and say whether the local engine is fast enough."""
     parser = argparse.ArgumentParser(description="Measure the engines on lakes of reports.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
     parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="how many reports, with commas between")
+    parser.add_argument("--domains", default=",".join(map(str, DOMAINS)), help="base-2 logarithms of the domains")
     parser.add_argument("--domain-rows", type=int, default=DOMAIN_ROWS, help="how many for each size of the domain")
     parser.add_argument("--domain-engines", help="which engines for each size of the domain, unless all of them")
     parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
@@ -166,25 +175,30 @@ def main() -> int:
     oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
     with ExitStack() as stack:
         engines = {name: stack.enter_context(opened(name)) for name in options.engines.split(",")}
-        rows = [row for n in map(int, options.rows.split(",")) for row in measured(engines, oracle, n, options.folder)]
+        rows = [row for n in numbers(options.rows) for row in measured(engines, oracle, n, options.folder)]
         some = {name: engines[name] for name in (options.domain_engines or options.engines).split(",")}
         domains = [
             row
-            for bits in DOMAINS
+            for bits in numbers(options.domains)
             for row in measured(some, fldp.FHR(EPSILON, 2**bits - 1), options.domain_rows, options.folder)
         ]
     screen = Console(width=None if sys.stdout.isatty() else 130)
-    screen.print(shown(f"FHR, eps = {EPSILON:g}, {CORES} cores, best of {TURNS} turns", rows))
-    screen.print(shown("The same by the size of the domain", domains))
-    screen.print(projected(rows))
+    if rows:
+        screen.print(shown(f"FHR, eps = {EPSILON:g}, {CORES} cores, best of {TURNS} turns", rows))
+        screen.print(projected(rows))
+    if domains:
+        screen.print(shown("The same by the size of the domain", domains))
     missed = [row for row in rows if row.engine == "local" and row.share < LEAST]
     for row in missed:
         screen.print(f"MISS: local at {row.reports:,} reports has {row.share:.2f} of the scan's speed, not {LEAST:.2f}")
-    if options.document:
-        for part, tables in (("lakes", lines(rows)), ("domains", lines(domains)), ("projection", projected_rows(rows))):
-            document.write("scale.md", part, machine(), [tables])
+    where = machine() | {name: version(name) for name in PACKAGES}
+    if options.document and rows:
+        document.write("scale.md", "lakes", where, [lines(rows)])
+        document.write("scale.md", "projection", where, [projected_rows(rows)])
+    if options.document and domains:
+        document.write("scale.md", "domains", where, [lines(domains)])
     if options.json:
-        record = {"machine": machine(), "rows": [asdict(row) for row in rows + domains]}
+        record = {"machine": where, "rows": [asdict(row) for row in rows + domains]}
         options.json.write_text(json.dumps(record, indent=2) + "\n")
     return int(bool(missed))
 

@@ -6,6 +6,7 @@ adds them. So the driver gets one state or little, a task holds no more than its
 network carries at most tasks times state, however many the reports.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from fldp.distributed.engines import spark_shuffle
@@ -89,6 +90,7 @@ def _tally_groups(groups: list[list[Piece]], job: Job, batches: Iterable[Any]) -
     for batch in batches:
         for number in batch.column(0).to_pylist():
             yield from spark_shuffle.batches(spark_shuffle.rows(scan(groups[number], job)))
+    _keep_modules(len(sys.modules))
 
 
 def _tally_batches(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
@@ -98,6 +100,18 @@ def _tally_batches(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
         going = going and (total.count_rows(batch, place, first) or job.skip_bad)
         first += batch.num_rows
     yield from spark_shuffle.batches(spark_shuffle.rows(total))
+    _keep_modules(len(sys.modules))
+
+
+@cache
+def _keep_modules(loaded: int) -> None:
+    """Leave the modules of a worker out of its garbage collections, anew when there are more.
+
+    Spark collects garbage after every task. To go through all that Numba and PyArrow consist of takes 80 ms.
+    """
+    del loaded
+    gc.collect()
+    gc.freeze()
 
 
 def _merge(batches: Iterable[Any]) -> Iterator[Any]:

@@ -47,6 +47,24 @@ def test_chunks_of_zeros_stay_where_they_are():
     assert len(list(spark_shuffle.rows(PartialTally(ORACLE, None)))) == 1
 
 
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("size", [1, 2, 2048])
+def test_a_chunk_is_as_wide_as_its_widest_count(width, size):
+    """The least and the most that fit, and the next ones that do not; sums may need more than their parts."""
+    most = (1 << 8 * width - 1) - 1
+    for edge in (most, -1 - most):
+        chunk = np.full(size, edge)
+        packed = spark_shuffle._packed(chunk)
+        assert len(packed) == size * width + 1
+        assert np.array_equal(spark_shuffle._counts(packed), chunk)
+        if width < 8:
+            beyond = chunk + np.sign(edge)
+            assert len(spark_shuffle._packed(beyond)) == 2 * size * width + 1
+            assert np.array_equal(spark_shuffle._counts(spark_shuffle._packed(beyond)), beyond)
+            ((_, content),) = spark_shuffle.merged([(3, packed), (3, packed)])
+            assert np.array_equal(spark_shuffle._counts(content), 2 * chunk)
+
+
 def test_nothing_adds_up_to_an_empty_tally():
     assert spark_shuffle.collect(Job(ORACLE), []).tally() == fldp.Tally.empty(ORACLE)
 

@@ -17,11 +17,13 @@ from support.lakes import (
     check_bad,
     check_killed,
     check_lost,
+    check_same,
     dask_cluster,
     in_order,
     peak_megabytes,
     people,
     spoil,
+    values_of,
 )
 
 MAX_MEGABYTES = 500  # of a worker
@@ -87,8 +89,13 @@ def test_what_fails_on_a_worker_is_one_line(client, tmp_path):
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
+def test_lakes_of_reports(client, tmp_path, oracle):
+    check_same(tmp_path, oracle, engine="dask", client=client)
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
 def test_frames_of_reports(client, dask_frame, oracle):
-    reports = oracle.privatize(np.resize(np.arange(oracle.domain_size), 1000), rng=1)
+    reports = oracle.privatize(values_of(oracle, 1000), rng=1)
     table = pa.Table.from_batches([parquet.batch(parquet.schema(oracle), reports.data)])
     frame = dask_frame.from_pandas(as_pandas(table), npartitions=5)
     assert tally(frame, oracle, engine="dask", client=client).tally == oracle.tally(reports)

@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
+from functools import partialmethod
 
 import fsspec
 import pytest
+from s3fs import S3FileSystem
 
 from fldp import Client, FldpError
 from fldp.collector.config.settings import Settings, SettingsError
@@ -120,6 +123,28 @@ def test_a_part_is_there_when_all_of_it_has_come(s3, lake):
     assert s3.files.cat_file(name) == content
 
 
+def test_an_upload_in_parts_that_breaks_leaves_nothing(s3, lake, monkeypatch):
+    """What is large is sent in several requests: as it is here, where large is 5 MiB."""
+    put, call, parts = S3FileSystem._put_file, S3FileSystem._call_s3, []
+
+    async def breaking(self, method, *arguments, **options):
+        if method == "upload_part":
+            parts.append(options["PartNumber"])
+            if breaks and parts[-1] == 2:
+                raise OSError(5, "the line is dead")
+        return await call(self, method, *arguments, **options)
+
+    monkeypatch.setattr(S3FileSystem, "_put_file", partialmethod(put, chunksize=5 << 20, max_concurrency=1))
+    monkeypatch.setattr(S3FileSystem, "_call_s3", breaking)
+    content = bytes(range(256)) * (12 << 12)
+    for breaks in (True, False):
+        with suppress(FldpError) if breaks else nullcontext(), whole_output(f"{lake}/large.bin") as file:
+            file.write(content)
+        assert set(parts) >= ({1, 2} if breaks else {1, 2, 3})
+        assert [s3.files.cat_file(name) for name in names(s3, lake)] == ([] if breaks else [content])
+        parts.clear()
+
+
 def test_a_failure_of_the_storage_is_one_line(store, s3, lake):
     survey, number = publish(store, minimum=10)
     fill(store, survey, number, day01=30)
@@ -193,6 +218,25 @@ def test_the_commands_write_there(s3, tmp_path, lake):
         assert client.export_lake(survey, lake) == {"2026-11-01": THERE}
         assert client.export_lake(survey, elsewhere) == {"2026-11-01": WRITTEN}
     assert tally(elsewhere).tally == tally(lake).tally
+
+
+def test_the_command_of_a_collector_writes_there(s3, tmp_path, lake):
+    """``serve --lake`` with days that are over: each is whole when it is first seen."""
+    (tmp_path / "data").mkdir()
+    store = SqliteStore(tmp_path / "data" / "fldp.db")
+    survey, number = publish(store, minimum=2)
+    fill(store, survey, number, day01=5, day02=7)
+    store.close()
+    counts = []
+
+    def seen():
+        counts.extend(reports_in(f"s3://{name}", survey.version) for name in names(s3, lake))
+        return len(names(s3, lake)) == 2
+
+    with collector(tmp_path / "data", "--lake", lake):
+        until(seen)
+    assert set(counts) <= {5, 7}
+    assert tally(lake).tally.n == 12
 
 
 def test_settings_take_an_address_without_a_secret(tmp_path):

@@ -1,12 +1,17 @@
 """The Spark engine, on executors in processes of their own: the tally of one process, bit for bit."""
 
-import numpy as np
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import fldp
 from fldp import DomainError, ParameterError, WireError
 from fldp.distributed import RunKey, privatize, tally
+from fldp.distributed.engines import spark as engine
+from fldp.distributed.lake.layout import Piece
+from fldp.distributed.lake.scan import Job
 from fldp.wire import parquet
 from support.lakes import (
     FHR,
@@ -16,12 +21,14 @@ from support.lakes import (
     check_bad,
     check_killed,
     check_lost,
+    check_same,
     in_order,
     peak_megabytes,
     people,
     python_children,
     spark_cluster,
     spoil,
+    values_of,
 )
 
 MAX_MEGABYTES = 500  # of a Python worker
@@ -49,13 +56,48 @@ def test_a_million_reports(spark, lake):
     assert max(peaks) < MAX_MEGABYTES
 
 
-@pytest.mark.parametrize("victim", ["self", "executor"])
-def test_a_worker_is_killed(spark, lake, tmp_path, victim):
+@pytest.mark.parametrize(("victim", "collected"), [("self", 1 << 24), ("executor", 1 << 24), ("executor", 0)])
+def test_a_worker_is_killed(spark, lake, tmp_path, monkeypatch, victim, collected):
+    """While the driver adds up the states, and while a shuffle does."""
+    monkeypatch.setattr(engine, "_MAX_COLLECTED", collected)
     check_killed(lake, tmp_path / "killed", victim=victim, engine="spark", session=spark)
 
 
-def test_bad_rows_and_files(spark, tmp_path):
+@pytest.mark.parametrize("collected", [1 << 24, 0])
+def test_bad_rows_and_files(spark, tmp_path, monkeypatch, collected):
+    monkeypatch.setattr(engine, "_MAX_COLLECTED", collected)
     check_bad(spoil(tmp_path), engine="spark")
+
+
+def test_states_that_are_many_bytes_are_added_by_a_shuffle(spark, tmp_path, monkeypatch):
+    """A state of some hundred chunks, and as many tasks as make more of them than the driver adds up by itself."""
+    merged, shuffles = engine._merged, []
+    monkeypatch.setattr(engine, "_merged", lambda states: shuffles.append(states) or merged(states))
+    oracle = fldp.FHR(epsilon=1.0, domain_size=2**19)  # 16 MiB
+    build(tmp_path, 20_000, files=2, oracle=oracle)
+    for tasks in (1, 2):
+        assert tally(tmp_path, oracle, engine="spark", tasks=tasks) == tally(tmp_path, oracle)
+    assert len(shuffles) == 1
+
+
+@pytest.mark.parametrize(
+    ("cores", "size", "domain_size", "tasks"),
+    [
+        (2, 1 << 28, 1023, 8),  # some for each core
+        (2, 1 << 32, 1023, 64),  # more if there is much to read
+        (2, 1 << 40, 1023, 200),  # but not more than Spark would make
+        (100, 1 << 32, 1023, 400),
+        (2, 1 << 28, 2**22 - 1, 4),  # fewer where they would hand on more than they read
+        (2, 1 << 28, 2**26 - 1, 2),
+        (None, 1 << 28, 1023, 200),  # Spark Connect does not say
+    ],
+)
+def test_how_many_tasks(cores, size, domain_size, tasks):
+    session = SimpleNamespace(conf={"spark.sql.shuffle.partitions": "200"})
+    if cores:
+        session.sparkContext = SimpleNamespace(defaultParallelism=cores)
+    job = Job(fldp.FHR(epsilon=1.0, domain_size=domain_size))
+    assert engine.task_count(session, [Piece("x", size, part, 2) for part in range(2)], job) == tasks
 
 
 def test_what_fails_on_a_worker_is_one_line(spark, tmp_path):
@@ -65,8 +107,13 @@ def test_what_fails_on_a_worker_is_one_line(spark, tmp_path):
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
+def test_lakes_of_reports(spark, tmp_path, oracle):
+    check_same(tmp_path, oracle, engine="spark", session=spark)
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
 def test_frames_of_reports(spark, tmp_path, oracle):
-    reports = oracle.privatize(np.resize(np.arange(oracle.domain_size), 1000), rng=1)
+    reports = oracle.privatize(values_of(oracle, 1000), rng=1)
     table = pa.Table.from_batches([parquet.batch(parquet.schema(oracle), reports.data)])
     pq.write_table(table, tmp_path / "reports.parquet", row_group_size=300)
     frame = spark.read.parquet(str(tmp_path))

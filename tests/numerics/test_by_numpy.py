@@ -83,6 +83,31 @@ def test_numba_is_loaded_for_much_work_only(monkeypatch):
     assert kernels.pays(1)
 
 
+def test_many_batches_load_numba_once_they_are_much_together(tmp_path):
+    """A worker reads a lake in batches that are small each; in a process of its own, with a low limit."""
+    code = (
+        "import sys, fldp\n"
+        "from pathlib import Path\n"
+        "from fldp.distributed import PartialTally\n"
+        "from fldp.numerics import kernels\n"
+        "from fldp.wire import files\n"
+        "kernels.MAX_IN_BATCHES = 1000\n"
+        "oracle = fldp.FHR(1.0, 15)\n"
+        "reports, partial = oracle.privatize([3] * 400), PartialTally(oracle, None)\n"
+        "path = Path(sys.argv[1])\n"
+        "path.write_bytes(fldp.wire.encode(reports))\n"
+        "for _ in range(2):\n"
+        "    partial.count(reports.data)\n"
+        "print('numba' in sys.modules)\n"
+        "with path.open('rb') as file:\n"
+        "    read = files.open_reports(file, oracle).tally()\n"
+        "print('numba' in sys.modules, read == oracle.tally(reports), partial.tally() == read + read)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "reports.fldp")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "False\nTrue True True\n", done.stderr
+
+
 def test_a_small_batch_goes_the_whole_way_without_numba():
     """From values to estimates by way of bytes, for the oracles that count symbols, bits or pairs; the law is kept."""
     code = (

@@ -19,11 +19,19 @@ from fldp.distributed.lake.layout import Piece
 from fldp.distributed.lake.scan import Job
 from fldp.support.progress import ignore
 from fldp.wire import parquet
+from fldp.wire.arrow_reports import reports_of
 from support.fatal_oracle import Fatal
 
 ORACLE = fldp.GRR(epsilon=1.0, domain_size=5000)
 FHR = fldp.FHR(epsilon=1.0, domain_size=1023)
-ORACLES = [FHR, ORACLE, fldp.OUE(epsilon=1.0, domain_size=100), fldp.OLH(epsilon=1.0, domain_size=50)]
+ORACLES = [
+    FHR,
+    ORACLE,
+    fldp.OUE(epsilon=1.0, domain_size=100),
+    fldp.OLH(epsilon=1.0, domain_size=50),
+    fldp.LWR(epsilon=0.5, domain_size=100, epsilon_permanent=1.0),
+    fldp.Sampled(epsilon=2.0, answers=[4, 3, 2], views=2),
+]
 GROUP = 1 << 15
 # Java that lives for a minute is not worth compiling well: this halves what Spark takes.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -52,13 +60,21 @@ def dask_cluster():
 
 def build(root, reports, files=12, oracle=ORACLE):
     """Write a lake of reports, in files of several row groups, without metadata as another program would."""
-    values = np.random.default_rng(1).integers(0, oracle.domain_size, reports // files)
+    rest = reports // files
     for number in range(files):
-        count = len(values) if number else reports - (files - 1) * len(values)
-        data = oracle.privatize(np.resize(values, count), rng=number).data
+        count = rest if number else reports - (files - 1) * rest
+        data = oracle.privatize(values_of(oracle, count), rng=number).data
         table = pa.Table.from_batches([parquet.batch(parquet.schema(oracle).remove_metadata(), data)])
         pq.write_table(table, root / f"{number:02}.parquet", row_group_size=GROUP)
     return root
+
+
+def values_of(oracle, count):
+    """Return random values, or records of answers where the oracle asks several questions."""
+    answers, generator = getattr(oracle, "answers", None), np.random.default_rng(1)
+    if answers is None:
+        return generator.integers(0, oracle.domain_size, count)
+    return generator.integers(0, answers, (count, len(answers)))
 
 
 def spoil(root):
@@ -79,6 +95,18 @@ def check_killed(root, marker, **options):
     expected = tally(root, ORACLE, workers=1).tally
     assert result.n == expected.n
     assert np.array_equal(result.state, expected.state)
+
+
+def check_same(root, oracle, **options):
+    """The tally of a lake is that of its reports in one call, bit for bit, at any number of tasks."""
+    build(root, 3000, files=3, oracle=oracle)
+    tables = [pq.read_table(path) for path in sorted(root.iterdir())]
+    rows = pa.concat_tables(tables).combine_chunks().to_batches()[0]
+    data, bad = reports_of(oracle, rows)
+    expected = oracle.tally(data)
+    assert (bad, expected.n) == (None, 3000)
+    for tasks in (None, 2):
+        assert tally(root, oracle, tasks=tasks, **options).tally == expected
 
 
 def check_bad(root, **options):

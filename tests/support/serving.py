@@ -55,10 +55,11 @@ def _answers(process, url):
 
 
 @contextmanager
-def collector(folder):
+def collector(folder, *options):
     """Run the collector; give its address and its admin token."""
     token = f"{folder}.token"
     command = [FLDP, "serve", "--data", str(folder), "--port", str(free_port()), "--admin-token-file", token]
+    command += options
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
         said = ""

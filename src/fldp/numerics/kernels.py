@@ -32,6 +32,7 @@ ZERO, ONE = U64(0), U64(1)
 
 MAX_INTERPRETED = 1 << 15  # columns of one row: more of them take longer in plain Python than loading Numba does
 MAX_BY_NUMPY = 1 << 22  # numbers: more of them take longer in NumPy than loading Numba does
+MAX_IN_BATCHES = 1 << 24  # numbers of many batches, together: the same for what one process counts
 MAX_UNSAID = 1 << 14  # numbers that are interpreted without a word where Numba is missing
 
 
@@ -40,6 +41,7 @@ class _Mode:
 
     always_compiled = False
     simulates = False
+    counted = 0  # numbers, in batches
 
 
 _mode = _Mode()
@@ -79,6 +81,16 @@ def has_compiler() -> bool:
 def pays(work: int, most: int = MAX_BY_NUMPY) -> bool:
     """Whether this much work is done sooner by machine code: it is much, or Numba is loaded anyway."""
     return has_compiler() and (_mode.always_compiled or "numba" in sys.modules or work > most)
+
+
+def expect_more(numbers: int) -> None:
+    """Note a batch of a long run. Numba is loaded once all batches of this process together pay for it.
+
+    Each of them is too small for that, so NumPy would count them all, however many.
+    """
+    _mode.counted += numbers
+    if "numba" not in sys.modules and pays(_mode.counted, most=MAX_IN_BATCHES):
+        load_compiler()
 
 
 @cache

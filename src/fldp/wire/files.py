@@ -13,6 +13,7 @@ from typing import BinaryIO, cast
 
 from fldp.data.reports import Reports, Tally
 from fldp.errors import FldpError, MergeError, WireError
+from fldp.numerics.kernels import expect_more
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.support.atomic_files import open_input, open_output
@@ -53,6 +54,7 @@ class OpenReports:
             return self.stored
         state, n = self.oracle.tally_format.zeros(), 0
         for reports in filter(len, self.batches):
+            expect_more(reports.data.size)
             self.oracle.count(reports.data, state)  # in place, since a state may be larger than all the reports
             n += len(reports)
         return Tally(self.oracle, state, n)

@@ -1,18 +1,20 @@
-"""The Spark engine: Spark schedules pieces, or the rows of a DataFrame; a shuffle adds up the partial tallies.
+"""The Spark engine: Spark schedules pieces, or the rows of a DataFrame; the partial tallies are added up.
 
-A task tallies all its pieces into one state and emits it in chunks of a few KiB, without those that are zero. Chunks of
-one number meet in one task, which adds them. So the driver gets one state, a task holds no more than its own and a
-share of the sum, and the network carries at most tasks times state, however many the reports.
+A task tallies all its pieces into one state and emits it in chunks of a few KiB, without those that are zero. A few
+MiB of them go to the driver, which adds them. Of more, and of a DataFrame, chunks of one number meet in one task, which
+adds them. So the driver gets one state or little, a task holds no more than its own and a share of the sum, and the
+network carries at most tasks times state, however many the reports.
 """
 
+import gc
 import os
 import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from fldp.distributed.engines import spark_shuffle
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 ABOUT = "a Spark cluster"
 FRAMES = {"pyspark": "Spark"}
 _ROWS = "chunk int, content binary"
+_TASKS_PER_CORE = 4
+_TASK_BYTES = 1 << 26  # of a lake: a task that has less to read takes longer to schedule than to run
+_MAX_COLLECTED = 1 << 24  # bytes of states that the driver adds up by itself
 # Spark has no unsigned integers: it reads unsigned Parquet columns in these types.
 _TYPES = {
     "uint8": ("smallint", "int16"),
@@ -52,9 +57,11 @@ def tally_pieces(
 ) -> PartialTally:
     """Tally pieces in at most ``tasks`` tasks: in the session given, the active one, or a new one for an address."""
     with open_session(session, address) as spark:
-        groups = deal(pieces, parallelism(spark) if tasks is None else tasks)
+        groups = deal(pieces, task_count(spark, pieces, job) if tasks is None else tasks)
         numbers = spark.range(0, len(groups), 1, len(groups))
-        total = _add_up(numbers, partial(_tally_groups, groups, job), job)
+        states = numbers.mapInArrow(partial(_tally_groups, groups, job), _ROWS)
+        few = len(groups) * _state_bytes(job) <= _MAX_COLLECTED
+        total = _collect(states if few else _merged(states), job)
     progress(sum(piece.bytes for piece in pieces))
     return total
 
@@ -63,19 +70,27 @@ def tally_frame(frame: "DataFrame", job: Job) -> PartialTally:
     """Tally the report columns of a DataFrame; a bad row is named by its partition and its place there."""
     columns = [_column(frame, field) for field in fields(job.oracle)]
     with one_line():
-        return _add_up(frame.select(*columns), partial(_tally_batches, job), job)
+        return _collect(_merged(frame.select(*columns).mapInArrow(partial(_tally_batches, job), _ROWS)), job)
 
 
-def _add_up(frame: Any, tally: Callable[[Iterable[Any]], Iterator[Any]], job: Job) -> PartialTally:
-    shuffled = frame.mapInArrow(tally, _ROWS).repartition("chunk")
-    merged = shuffled.mapInArrow(_merge, _ROWS).collect()
-    return spark_shuffle.collect(job, ((row["chunk"], row["content"]) for row in merged))
+def _merged(states: Any) -> Any:
+    """Have chunks of one number added up in one task."""
+    return states.repartition("chunk").mapInArrow(_merge, _ROWS)
+
+
+def _collect(states: Any, job: Job) -> PartialTally:
+    return spark_shuffle.collect(job, ((row["chunk"], row["content"]) for row in states.collect()))
+
+
+def _state_bytes(job: Job) -> int:
+    return 8 * job.oracle.tally_format.cells
 
 
 def _tally_groups(groups: list[list[Piece]], job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
             yield from spark_shuffle.batches(spark_shuffle.rows(scan(groups[number], job)))
+    _keep_modules(len(sys.modules))
 
 
 def _tally_batches(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
@@ -85,6 +100,18 @@ def _tally_batches(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
         going = going and (total.count_rows(batch, place, first) or job.skip_bad)
         first += batch.num_rows
     yield from spark_shuffle.batches(spark_shuffle.rows(total))
+    _keep_modules(len(sys.modules))
+
+
+@cache
+def _keep_modules(loaded: int) -> None:
+    """Leave the modules of a worker out of its garbage collections, anew when there are more.
+
+    Spark collects garbage after every task. To go through all that Numba and PyArrow consist of takes 80 ms.
+    """
+    del loaded
+    gc.collect()
+    gc.freeze()
 
 
 def _merge(batches: Iterable[Any]) -> Iterator[Any]:
@@ -220,10 +247,17 @@ def worker_error(text: str) -> str:
     return str(exceptions[0]) if exceptions else (text.strip().splitlines() or ["no reason given"])[0]
 
 
-def parallelism(session: "SparkSession") -> int:
-    """Return a number of tasks: enough to use all cores, even if some of them are slow."""
+def task_count(session: "SparkSession", pieces: Sequence[Piece], job: Job) -> int:
+    """Return a number of tasks: some for each core, so that a slow one does not keep all waiting.
+
+    There are more if there is much to read, for executors that are still to come; and fewer, but one for each core,
+    where a task would hand on more than it reads.
+    """
+    size = sum(piece.bytes for piece in pieces)
     configured = int(str(session.conf.get("spark.sql.shuffle.partitions")))
     try:
-        return max(configured, 4 * int(session.sparkContext.defaultParallelism))
+        cores = int(session.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no SparkContext
         return configured
+    wanted = max(_TASKS_PER_CORE * cores, min(configured, size // _TASK_BYTES))
+    return max(cores, min(wanted, size // _state_bytes(job)))

@@ -1,4 +1,8 @@
-"""A partial tally as small rows that a shuffle can add up in any order, for Spark."""
+"""A partial tally as small rows that a shuffle can add up in any order, for Spark.
+
+A chunk of counts is in the narrowest integers that hold them: a state of many values has few reports for each, and
+what is handed from Python to Java and back is then an eighth of it. The last byte says how wide they are.
+"""
 
 import pickle
 from collections.abc import Iterable, Iterator
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 _COUNTS = 1 << 11  # of a chunk: 16 KiB, since Spark hands 10,000 rows at a time to Python
-_ROWS = 1 << 6
+_ROWS = 1 << 8
+_WIDTHS = (1, 2, 4, 8)  # bytes of a count
 _HEAD = -1
 
 Row = tuple[int, bytes]
@@ -37,7 +42,7 @@ def rows(partial: PartialTally) -> Iterator[Row]:
     for start in range(0, state.size, _COUNTS):
         chunk = state[start : start + _COUNTS]
         if chunk.any():
-            yield start // _COUNTS, chunk.astype("<i8").tobytes()
+            yield start // _COUNTS, _packed(chunk)
 
 
 def merged(rows: Iterable[Row]) -> Iterator[Row]:
@@ -48,12 +53,28 @@ def merged(rows: Iterable[Row]) -> Iterator[Row]:
         if number == _HEAD:
             head = _head(content) if head is None else head + _head(content)
         elif number in sums:
-            sums[number] += np.frombuffer(content, "<i8")
+            sums[number] += _counts(content)
         else:
-            sums[number] = np.frombuffer(content, "<i8").astype(np.int64)
+            sums[number] = _counts(content).astype(np.int64)
     if head is not None:
         yield _HEAD, pickle.dumps(head)
-    yield from ((number, chunk.astype("<i8").tobytes()) for number, chunk in sums.items())
+    yield from ((number, _packed(chunk)) for number, chunk in sums.items())
+
+
+def _packed(chunk: NDArray[np.int64]) -> bytes:
+    r"""Write counts in as few bytes each as all of them fit into.
+
+    >>> _packed(np.array([3, -1])), _packed(np.array([128]))
+    (b'\x03\xff\x01', b'\x80\x00\x02')
+    """
+    least, most = int(chunk.min()), int(chunk.max())
+    width = next(width for width in _WIDTHS if max(most, -1 - least) < 1 << 8 * width - 1)
+    return chunk.astype(f"<i{width}").tobytes() + bytes([width])
+
+
+def _counts(content: bytes) -> NDArray[np.signedinteger]:
+    width = content[-1]
+    return np.frombuffer(content, f"<i{width}", (len(content) - 1) // width)
 
 
 def _head(content: bytes) -> PartialTally:
@@ -71,7 +92,7 @@ def collect(job: Job, rows: Iterable[Row]) -> PartialTally:
         if number == _HEAD:
             total += _head(content)
         else:
-            flat[number * _COUNTS : (number + 1) * _COUNTS] += np.frombuffer(content, "<i8")
+            flat[number * _COUNTS : (number + 1) * _COUNTS] += _counts(content)
     return replace(total, state=state)
 
 

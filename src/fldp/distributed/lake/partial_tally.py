@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.errors import MergeError, WireError
+from fldp.numerics.kernels import expect_more
 from fldp.oracles.base.oracle import Oracle
 from fldp.wire.arrow_reports import GOOD, reason, reports_of
 
@@ -86,6 +87,7 @@ class PartialTally:
     def count(self, data: Array) -> None:
         """Count reports that were checked, in place."""
         if len(data):
+            expect_more(data.size)
             self.state = self.oracle.tally_format.zeros() if self.state is None else self.state
             self.oracle.count(data, self.state)
             self.n += len(data)

@@ -57,6 +57,15 @@ test("an answer that the survey lacks is drawn as another one, and a missing one
   await assert.rejects((await person()).prepare("mac"), /answer each question \(not shown\)/);
 });
 
+test("who has no answer speaks like everybody else, whatever the collector says must be answered", async () => {
+  for (const nothing of [null, ""]) {
+    for (const changes of [{}, LESS]) {
+      const { batch } = await (await person(changes)).prepare({ os: nothing, plan: nothing, level: nothing });
+      assert.equal(batch.length, (await (await person(changes)).prepare(ANSWERS)).batch.length);
+    }
+  }
+});
+
 test("the answers of a record decide the report of a view alone", async () => {
   const { oracle } = await survey();
   const words = new DataView(new ArrayBuffer(8 * oracle.words)); // zeros: the first view, which is about os

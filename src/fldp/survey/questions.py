@@ -96,6 +96,10 @@ def _shown(tables: Tables, question: int, *, scale: Scale) -> Number:
     return table_number(tables, question, scale)
 
 
+def _unanswered(question: SurveyQuestion) -> DomainError:
+    return DomainError(f"record: question {question.name!r} has no answer and is not optional")
+
+
 @dataclass(frozen=True)
 class RecordQuestion(Question):
     """All questions of a survey together: an answer is a mapping from their names, a value the record of it."""
@@ -131,21 +135,24 @@ class RecordQuestion(Question):
     def drawn_value(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> int:
         """Return the record of a person's answers, with an answer at random for one that the survey lacks.
 
-        A question that must be answered and is not is an error, which depends on the program and the survey alone.
+        No answer (None, or an empty text) is one that a question lacks which is not optional: the collector chooses
+        that. A question that ``answers`` do not name is an error, which depends on the program and the survey alone.
         Where only some questions are ``asked``, the report is about no other, and the others need no answer.
         """
-        self.require_answers(answers, asked)
+        for question in self.questions if asked is None else [self.questions[place] for place in asked]:
+            if question.name not in answers and not question.optional:
+                raise _unanswered(question)
         digits = []
         for question in self.questions:
             instead, known = secrets.randbelow(question.size), question.value(answers.get(question.name))
             digits.append(instead if known is None else known)
         return self._record(digits)
 
-    def require_answers(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> None:
-        """Raise ``DomainError`` if a question has no answer that needs one: of all, or of those that are asked."""
-        for question in self.questions if asked is None else [self.questions[place] for place in asked]:
+    def require_answers(self, answers: Mapping[str, object]) -> None:
+        """Raise ``DomainError`` if a question has no answer that needs one."""
+        for question in self.questions:
             if answers.get(question.name) in (None, "") and not question.optional:
-                raise DomainError(f"record: question {question.name!r} has no answer and is not optional")
+                raise _unanswered(question)
 
     @property
     def choices(self) -> str:

@@ -370,11 +370,18 @@ def _charge(survey: Survey, origin: str) -> Charge:
         survey.version,
         Spent.on(survey.oracle, lasting=survey.keeps),
         canonical_json.identifier(labels),
-        MAX_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
+        _size(survey),
         day := _today(),
         survey.name,
         epochs.epoch_of(survey.repeat, day),
     )
+
+
+def _size(survey: Survey) -> int:
+    """Return how many answers there are; strings, and the answers to several questions, are more than any list has."""
+    if len(survey.questions) == 1:
+        return survey.questions[0].size
+    return MAX_LISTED if survey.domain_size is None else survey.domain_size
 
 
 def _today() -> str:

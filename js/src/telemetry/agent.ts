@@ -209,7 +209,10 @@ export class Telemetry {
     const metrics = this.#declared();
     const { store } = this.#state();
     const reports = await change(store, ({ reports }) => {
-      for (const report of reports) if (mayHaveArrived(report)) report.state = "withdrawing";
+      // one that was refused or dropped in the end may have arrived before, when nobody answered
+      for (const report of reports)
+        if (report.tries > 1 ? report.state !== "withdrawn" : ["sent", "waiting"].includes(report.state))
+          report.state = "withdrawing";
       return reports.filter(({ state }) => state === "withdrawing");
     });
     const waiting = setInterval(() => undefined, MINUTE); // somebody waits for it, so the program does not end
@@ -468,10 +471,6 @@ function drawnLot(metrics: readonly AppMetric[]): AppMetric {
   };
   return metrics.find(isDrawn) as AppMetric;
 }
-
-/** Whether a collector may have a report: one that was refused or dropped in the end, where nobody answered before. */
-const mayHaveArrived = ({ state, tries }: StoredReport): boolean =>
-  ["sent", "waiting"].includes(state) || (["refused", "dropped"].includes(state) && tries > 1);
 
 /** Note that a report was taken back. */
 function taken({ reports }: Book, key: string): void {

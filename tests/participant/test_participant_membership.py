@@ -247,8 +247,9 @@ def test_who_leaves_questions_unanswered_speaks_alike(strategy):
 
 def test_a_question_that_the_program_does_not_name_is_refused_whatever_the_answers():
     unnamed = [{name: answers[name] for name in HABITS[:2]} for answers in ANSWERS]
-    outcomes = [attacked("all questions", answers)[0] for answers in unnamed]
-    assert all(attacker.seen == [(1, [])] * ROUNDS for attacker in outcomes)
+    for attacker, person in [attacked("all questions", answers) for answers in unnamed]:
+        assert attacker.seen == [(1, [])] * ROUNDS
+        assert [entry.count for entry in person.refusals()] == [ROUNDS]
 
 
 @pytest.mark.parametrize("strategy", ["sensitive values", "groups"])

@@ -27,7 +27,7 @@ import numpy as np
 
 from fldp import wire
 from fldp.data.reports import Reports
-from fldp.errors import BudgetError, FldpError, ParameterError, WireError
+from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Refreshing, as_refreshing, follows
 from fldp.oracles.sampled import drawn_view
@@ -154,7 +154,7 @@ class Participant:
             ticket = pass_keeping.shown(self._store, checked, asker, ticket)
             word = self._chance(checked, asker, ticket)
             return self._answer(checked, replace(choice, word=word), asker, confirm, ticket)
-        except (BudgetError, ParameterError, WireError):
+        except (BudgetError, DomainError, ParameterError, WireError):  # none by the answer, but for what is asked
             count_refusal(self._store, asker, _today())
             raise
 

@@ -19,7 +19,7 @@ from fldp.oracles.sampled.tables import Asked, Tables
 from fldp.randomness.stream import Stream
 from fldp.support.canonical_json import Json
 from fldp.support.validation import is_integer, is_number
-from fldp.survey.question import Question
+from fldp.survey.question import Question, cell_of
 
 NO_ANSWER = "no answer"
 
@@ -52,16 +52,18 @@ class SurveyQuestion:
     def _answers(self) -> int:
         return self.size - self.optional
 
-    def value(self, answer: object) -> int | None:
-        """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer."""
+    def value(self, answer: object, *, clamp: bool = False) -> int | None:
+        """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer.
+
+        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        """
         if answer is None or answer == "":
             return self.size - 1 if self.optional else None
         text = str(int(answer)) if is_integer(answer) else repr(float(answer)) if is_number(answer) else answer
         if not isinstance(text, str):
             return None
         if self.number is not None:
-            number = number_of(text)
-            return None if number is None else self.number.cell(number)
+            return cell_of(self.number, number_of(text), clamp)
         return self._values.get(text) if self.labels is not None else numbered(text, self._answers)
 
     @cached_property
@@ -122,10 +124,9 @@ class RecordQuestion(Question):
 
     def value(self, label: object, *, clamp: bool = False) -> int | None:
         """Return the record of a person's answers; None if an answer is unknown, or one is missing."""
-        del clamp  # numbers among several questions always count as the nearest end
         if not isinstance(label, Mapping):
             return None
-        digits = [question.value(label.get(question.name)) for question in self.questions]
+        digits = [question.value(label.get(question.name), clamp=clamp) for question in self.questions]
         known = [digit for digit in digits if digit is not None]
         return self._record(known) if len(known) == len(digits) else None
 
@@ -144,7 +145,8 @@ class RecordQuestion(Question):
                 raise _unanswered(question)
         digits = []
         for question in self.questions:
-            instead, known = secrets.randbelow(question.size), question.value(answers.get(question.name))
+            known = question.value(answers.get(question.name), clamp=True)  # the collector chooses the range
+            instead = secrets.randbelow(question.size)
             digits.append(instead if known is None else known)
         return self._record(digits)
 

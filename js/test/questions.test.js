@@ -39,6 +39,9 @@ test("answers become a record, and a record its answers", async () => {
   assert.equal(oracle.answered(questions, { os: "mac", plan: "yes", level: 3 }), 18n);
   assert.equal(oracle.answered(questions, { plan: "no", level: "0" }), 40n);
   assert.deepEqual(oracle.digits(18n), [1, 1, 3]);
+  const rated = [{ ...questions[1], labels: ["0", "1"] }];
+  const one = new Sampled({ epsilon: 1, answers: [2], views: 1 });
+  for (const rating of ["1", ...Array(40).fill(1)]) assert.equal(one.answered(rated, { plan: rating }), 1n); // as in Python
   assert.equal(oracle.record([1, 1, 9]), -1n);
 });
 

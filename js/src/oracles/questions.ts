@@ -46,7 +46,7 @@ const isNothing = (answer: unknown): boolean => answer === undefined || answer =
 function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unknown): number {
   if (isNothing(answer)) return optional ? size - 1 : -1;
   if (scale) return Number(scale.read(String(answer)));
-  if (labels) return labels.reduce((last, label, digit) => (label === answer ? digit : last), -1);
+  if (labels) return labels.reduce((last, label, digit) => (label === String(answer) ? digit : last), -1);
   const number = Number(answer);
   const good = String(number) === String(answer) && Number.isInteger(number) && number >= 0;
   return good && number < size - Number(optional) ? number : -1;

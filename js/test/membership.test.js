@@ -1,7 +1,7 @@
 // A collector that asks to find out who holds what: whether, and how often, a client speaks tells it nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { every, FldpError, load, memoryStore, participant, Survey, search } from "../dist/index.js";
+import { every, FldpError, load, memoryStore, number, participant, Survey, search } from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
 import { collector } from "./collector.js";
 
@@ -27,6 +27,13 @@ const searched = (round) => {
   return { ...strings(round, { name: "grr", epsilon: EPSILON }), search: table };
 };
 
+/** Ask for a number in the range of these values. */
+const ranged = (round, inside, outside = "clamp") => {
+  const [low, high] = [Number(inside[0]), Number(inside.at(-1)) + 1];
+  const oracle = { name: "sampled", epsilon: EPSILON, views: [[0], ["wave", 0, 2]] };
+  return question(round, { name: `n${round}`, number: { low, high, bins: 4, outside }, oracle });
+};
+
 const STRATEGIES = {
   "other labels": (round, inside) => question(round, { labels: offered(inside) }),
   "other topics": (round, inside) => question(round, { topic: `t${round}`, labels: offered(inside) }),
@@ -34,6 +41,8 @@ const STRATEGIES = {
   "shrinking epsilon": (round, inside) => renamed(round, inside, EPSILON / 2 ** round),
   "other versions": (round) => question(round, { labels: offered(VALUES.slice(0, 500)) }),
   numbers: (round, inside) => question(round, { name: `n${round}`, domain_size: Math.max(3, inside.length) }),
+  ranges: (round, inside) => ranged(round, inside),
+  "ranges that refuse": (round, inside) => ranged(round, inside, "refuse"),
   strings: (round) => strings(round, { name: "hcms", epsilon: EPSILON, hashes: 4, width: 16 }),
   daily: (round) => ({
     ...strings(round, { name: "rappor", epsilon: EPSILON, epsilon_permanent: 2 * EPSILON }),
@@ -61,11 +70,11 @@ async function attacked(server, strategy, value) {
   for (let round = 0; round < ROUNDS; round++) {
     const half = candidates.slice(0, Math.ceil(candidates.length / 2));
     const [fields, state = "open", version] = [strategy(round, half)].flat();
-    const survey = await Survey.of(fields, server.url, known, { search });
+    const survey = await Survey.of(fields, server.url, known, { search, number });
     server.surveys.set(survey.name, { version: version ?? survey.version, survey: survey.specification, state });
     const before = server.seen.length;
     try {
-      await participant(await load(server.url, survey.name, known, { search }), { store }).answer(value);
+      await participant(await load(server.url, survey.name, known, { search, number }), { store }).answer(value);
     } catch (error) {
       assert.ok(error instanceof FldpError);
     }

@@ -139,9 +139,14 @@ test("who issues apart is asked in the collector's place, and never over plain h
   assert.equal(asked.length, 1);
 });
 
-test("the collector is asked through the relay, and not without one where the survey says so", async (t) => {
+for (const named of [{}, { issuer: new URL(COLLECTOR).origin }]) {
+  test(`the collector is asked through the relay, and not without one: ${Object.keys(named)}`, (t) =>
+    relayed(t, named));
+}
+
+async function relayed(t, named) {
   const asked = network(t, () => assert.fail("asked directly"));
-  const survey = await surveyOf({ oblivious: true });
+  const survey = await surveyOf({ oblivious: true, ...named });
   const routes = [];
   const relay = {
     address: "https://relay.example",
@@ -154,7 +159,7 @@ test("the collector is asked through the relay, and not without one where the su
   assert.match(await obtainPass(survey, { store: memoryStore(), ticket: TICKET, relay }), /^fldp_pass_/);
   assert.deepEqual(routes, [`/v1/versions/${survey.version}/passes`]);
   assert.deepEqual(asked, []);
-});
+}
 
 test("what is damaged or no key is refused", async () => {
   const survey = await surveyOf();

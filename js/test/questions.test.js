@@ -39,6 +39,9 @@ test("answers become a record, and a record its answers", async () => {
   assert.equal(oracle.answered(questions, { os: "mac", plan: "yes", level: 3 }), 18n);
   assert.equal(oracle.answered(questions, { plan: "no", level: "0" }), 40n);
   assert.deepEqual(oracle.digits(18n), [1, 1, 3]);
+  const rated = [{ ...questions[1], labels: ["0", "1"] }];
+  const one = new Sampled({ epsilon: 1, answers: [2], views: 1 });
+  for (const rating of ["1", ...Array(40).fill(1)]) assert.equal(one.answered(rated, { plan: rating }), 1n); // as in Python
   assert.equal(oracle.record([1, 1, 9]), -1n);
 });
 
@@ -55,6 +58,15 @@ test("an answer that the survey lacks is drawn as another one, and a missing one
   assert.equal((await (await person()).prepare({ os: "amiga", plan: "yes", level: 3 })).repeated, false);
   await assert.rejects((await person()).prepare({ os: "mac" }), /question 'plan' has no answer and is not optional/);
   await assert.rejects((await person()).prepare("mac"), /answer each question \(not shown\)/);
+});
+
+test("who has no answer speaks like everybody else, whatever the collector says must be answered", async () => {
+  for (const nothing of [null, ""]) {
+    for (const changes of [{}, LESS]) {
+      const { batch } = await (await person(changes)).prepare({ os: nothing, plan: nothing, level: nothing });
+      assert.equal(batch.length, (await (await person(changes)).prepare(ANSWERS)).batch.length);
+    }
+  }
 });
 
 test("the answers of a record decide the report of a view alone", async () => {

@@ -360,7 +360,7 @@ test("a report that could not be sent within a period is dropped, and not sent a
   t.mock.method(globalThis, "fetch", async (_url, { headers }) => {
     if (!isThere) throw new TypeError("nobody is there");
     sent.push(headers["Idempotency-Key"]); // a report of a later period may be due as well
-    return new Response('{"accepted": 1}');
+    return new Response('{"accepted": 1, "withdrawn": 1}');
   });
   const metrics = declared({}, "theme");
   for (const [day, state] of [
@@ -376,6 +376,10 @@ test("a report that could not be sent within a period is dropped, and not sent a
     isThere = day >= "2026-03-31";
   }
   assert.ok(!sent.includes((await stateOf(places)).reports[0].key));
+  const telemetry = await setup(metrics, { places });
+  assert.equal(await telemetry.withdraw(), 0); // it may have arrived although nobody answered
+  await telemetry.end();
+  assert.equal((await stateOf(places)).reports[0].state, "withdrawn");
 });
 
 test("a browser's wishes come before the person's choice", async () => {

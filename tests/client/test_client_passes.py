@@ -91,6 +91,16 @@ def test_passes_go_through_the_relay_and_decide_masks(server):
     assert count(server, survey) == 1
 
 
+def test_a_collector_that_names_itself_as_issuer_is_asked_through_the_relay_all_the_same(server, monkeypatch):
+    """Else it would see the address of everybody who has a ticket, just before their reports come by the relay."""
+    survey, (ticket, _) = published(server, "itself", oblivious=True, issuer=server.url)
+    person = Participant(MemoryStore())
+    with relay(server.url) as way, Client(server.url, relay=way) as client:
+        monkeypatch.setattr(client, "_line_to", lambda url: pytest.fail(f"{url} is asked directly"))
+        client.answer(survey.name, "edge", participant=person, ticket=ticket)
+    assert count(server, survey) == 1
+
+
 def test_a_survey_without_passes_gives_none(server):
     open_survey = server.publish(specification("plain"))
     with Client(server.url) as client, pytest.raises(CollectorError, match="takes no passes"):

@@ -101,6 +101,43 @@ def test_answers_that_a_survey_lacks_and_labels_that_a_program_expects(seed):
     assert [one for one in expected if isinstance(one, str) and "labels that the program expects" in one]
 
 
+def several(chance, number):
+    """A survey of one to three questions, or of a number, and answers that it may lack."""
+    labels, high = chance.choice(SETS), chance.choice([10, 20])
+    kinds = [{"labels": labels}, {"domain_size": len(labels)}, {"number": {"low": 0, "high": high, "bins": 4}}]
+    common = {"name": chance.choice(["s", "t"]), "topic": chance.choice(["t", "u"]), "oracle": {"epsilon": 0.1}}
+    if chance.random() < 0.3:
+        return {**common, "question": f"How many, {number % 3}?", **kinds[2]}, chance.choice(["3", "-1e9", "x", "30"])
+    asked = [
+        {"name": name, "question": f"{name}?", **chance.choice(kinds)} for name in "abc"[: chance.choice([1, 1, 2, 3])]
+    ]
+    for question in asked:
+        if "number" not in question and chance.random() < 0.3:
+            question["optional"] = True
+    answers = {name: chance.choice(["a", "1", 2, "", None, "z"]) for name in "abc"}
+    if number % 8 == 0:  # the program does not name its questions
+        return {**common, "name": f"n{number}", "questions": asked}, {"x": "a"}
+    return {**common, "questions": asked, "tables": {"ask": chance.choice(["all", "drawn"])}}, answers
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_several_questions_and_numbers_are_answered_and_refused_alike(seed):
+    """Notices, too: of few answers, and of other questions, labels and ranges than the last time."""
+    chance = random.Random(seed)
+    drawn_ones = [several(chance, number) for number in range(80)]
+    pairs = [(Survey.from_dict(fields).canonical, label) for fields, label in drawn_ones]
+    asked = [{"survey": survey, "label": label, "url": chance.choice(URLS)} for survey, label in pairs]
+    result = ask([{"do": "sequence", "asked": asked, "agrees": True, "counted": True}])[0]["result"]
+    counts = {}
+    expected = in_python(asked, _defaults(), agrees=True, anonymity=2, counts=counts)
+    assert list(in_javascript(result["told"])) == expected
+    assert result.get("refusals", {}) == counts
+    notices = [notice for one in expected if isinstance(one, tuple) for notice in one[1]]
+    assert [notice for notice in notices if "fewer than 3" in notice]
+    assert [notice for notice in notices if "have changed" in notice]
+    assert "DomainError" in expected  # of questions that the program does not name
+
+
 def limits_of(chance):
     scopes = [
         (chance.choice([0.5, 1, 2]), chance.choice([0, 0.0625, 0.5, 1]), chance.choice([2, 100])) for _ in range(3)

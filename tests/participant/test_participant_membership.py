@@ -70,6 +70,12 @@ def grouped(number, inside):
     return {**renamed(number, inside), "oracle": oracle}
 
 
+def ranged(number, inside, **more):
+    """Ask for a number in the range of these values."""
+    asked = {"low": float(inside[0]), "high": float(inside[-1]) + 1, "bins": 3, **more}
+    return {**question(number, name=f"n{number}", oracle={"epsilon": EPSILON}), "number": asked}
+
+
 STRATEGIES = {
     "other labels": lambda number, inside: question(number, labels=offered(inside)),
     "other topics": lambda number, inside: question(number, topic=f"t{number}", labels=offered(inside)),
@@ -77,6 +83,8 @@ STRATEGIES = {
     "shrinking epsilon": lambda number, inside: renamed(number, inside, EPSILON / 2**number),
     "the same labels in other versions": lambda number, _: question(number, labels=offered(VALUES[:500])),
     "numbers": lambda number, inside: question(number, name=f"n{number}", domain_size=max(3, len(inside))),
+    "ranges": ranged,
+    "ranges that refuse": lambda number, inside: ranged(number, inside, outside="refuse"),
     "strings": strings,
     "daily": daily,
     "a search": searched,
@@ -89,6 +97,30 @@ STRATEGIES = {
     "not yet open": lambda number, inside: {**renamed(number, inside), "collect": {"opens": "2999-01-01T00:00:00Z"}},
     "wrong versions": lambda number, inside: (renamed(number, inside), "open", number % 2 and "ab" * 32),
     "another survey": lambda number, inside: (renamed(number, inside), "open", None, "n0"),
+}
+
+
+HABITS = ("smokes", "drinks", "hours")
+ANSWERS = [
+    {"smokes": None, "drinks": "", "hours": None},
+    {"smokes": "often", "drinks": "never", "hours": 7.5},
+    {"smokes": "", "drinks": 3, "hours": float("nan")},
+    {"smokes": "sometimes", "drinks": None, "hours": "1e999"},
+]
+
+
+def several(number, **tables):
+    """Ask three questions, of which another one must be answered each time."""
+    asked = [{"name": name, "question": f"{name}?", "labels": ["never", "often"]} for name in HABITS[:2]]
+    asked[number % 2]["optional"] = True
+    hours = {"name": "hours", "question": "How many?", "number": {"low": 0, "high": number + 1, "bins": 3}}
+    fields = {"name": f"n{number}", "questions": [*asked, hours], "tables": tables, "oracle": {"epsilon": EPSILON}}
+    return fields if number % 3 else {**fields, "questions": [{**hours, "name": name} for name in HABITS]}
+
+
+SEVERAL = {
+    "all questions": lambda number, _: several(number),
+    "questions that chance chooses": lambda number, _: several(number, ask="drawn"),
 }
 
 
@@ -156,7 +188,7 @@ class Attacker:
 
 def attacked(strategy, value, kind=Client, limits=None, **program):
     """Let a program of a person answer whatever is offered; return what the collector has seen, and the person."""
-    attacker, person = Attacker(STRATEGIES[strategy]), Participant(MemoryStore(), limits=limits)
+    attacker, person = Attacker({**STRATEGIES, **SEVERAL}[strategy]), Participant(MemoryStore(), limits=limits)
     with raw(attacker) as (url, _):
         for number in range(ROUNDS):
             name = attacker.begin(number)
@@ -202,6 +234,22 @@ def test_a_collector_learns_what_the_ledger_says_and_no_more(strategy):
 def test_the_client_of_an_event_loop_speaks_alike(strategy):
     traffic = [attacked(strategy, value, AsyncClient)[0].seen for value in ("0", "499", "500", "999")]
     assert all(seen == traffic[0] for seen in traffic)
+
+
+@pytest.mark.parametrize("strategy", SEVERAL)
+def test_who_leaves_questions_unanswered_speaks_alike(strategy):
+    """The collector says which questions must be answered: a refusal would tell it who has no answer to them."""
+    outcomes = [attacked(strategy, answers) for answers in ANSWERS]
+    assert all(len(posts) == 1 for attacker, _ in outcomes for _, posts in attacker.seen)
+    assert all(attacker.seen == outcomes[0][0].seen for attacker, _ in outcomes)
+    assert {len(person.history()) for _, person in outcomes} == {ROUNDS}
+
+
+def test_a_question_that_the_program_does_not_name_is_refused_whatever_the_answers():
+    unnamed = [{name: answers[name] for name in HABITS[:2]} for answers in ANSWERS]
+    for attacker, person in [attacked("all questions", answers) for answers in unnamed]:
+        assert attacker.seen == [(1, [])] * ROUNDS
+        assert [entry.count for entry in person.refusals()] == [ROUNDS]
 
 
 @pytest.mark.parametrize("strategy", ["sensitive values", "groups"])

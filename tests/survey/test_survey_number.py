@@ -135,6 +135,18 @@ def test_what_is_outside_is_refused_only_by_who_holds_the_survey():
     assert len(fldp.wire.decode(answer.report)) == 1  # a refusal would tell the collector, who chose the range
 
 
+def test_nor_among_several_questions():
+    load = {"name": "load", "question": "How long?", "number": {"low": 0, "high": 30, "bins": 3, "outside": "refuse"}}
+    asked = [load, {"name": "os", "question": "Which?", "labels": ["linux", "mac"]}]
+    several = Survey.from_dict({"name": "desktop", "questions": asked, "oracle": {"epsilon": 1.0}})
+    assert several.encode([{"load": 30, "os": "mac"}]).tolist() == [5]
+    with pytest.raises(DomainError, match=r"unknown answer to 'load' at position 0 \(not shown"):
+        several.encode([{"load": 30.1, "os": "mac"}])
+    answer = fldp.Participant(_memory()).answer(several, {"load": 99, "os": "mac"}, origin="https://collector.example")
+    assert len(fldp.wire.decode(answer.report)) == 1
+    assert several.record({"load": 99, "os": "mac"}) == 5
+
+
 def _memory():
     from fldp.participant_store import MemoryStore
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import sys
 from collections import Counter
 from contextlib import closing, suppress
 from datetime import timedelta
@@ -23,6 +24,7 @@ from fldp.telemetry.metrics import AppMetric
 from fldp.telemetry.specification import specification
 from support.telemetry import (
     ABOUT,
+    FIELDS,
     above_limits,
     at,
     charges,
@@ -141,6 +143,25 @@ def test_periods_of_which_the_program_saw_no_end_are_not_reported(folder):
     assert reports(agent) == []
     with agent.state.exclusive() as rows:
         assert rows.finished() == [("2026-01", "", "the program did not run in the period after it")]
+
+
+@pytest.mark.parametrize(
+    ("values", "total"),
+    [((1e308, 1e308), sys.float_info.max), ((float("inf"), float("-inf")), 0.0), ((-(10**400), 10**400), 0.0)],
+    ids=["large", "infinite", "whole"],
+)
+def test_no_number_is_too_large_to_be_stored_beside_the_others(folder, values, total):
+    """Else a program that recorded it would be silent in that period, and silence would tell the value."""
+    startup = {**FIELDS["metric"]["startup"], "take": "sum"}
+    agent = install(folder, declared(metric={**FIELDS["metric"], "startup": startup}), at("2026-01-10"))
+    for value in values:
+        assert agent.record("startup", value)
+    agent.record("theme", "dark")
+    agent.save()
+    with agent.state.exclusive() as rows:
+        assert rows.open_periods() == [("2026-01", None)]
+        assert rows.aggregate("2026-01", "theme") == {"dark": 1.0}
+        assert rows.aggregate("2026-01", "startup") == {"": total}
 
 
 def test_an_expired_metric_is_not_drawn(folder):

@@ -257,6 +257,19 @@ def test_a_withdrawal_names_the_report_again(folder):
     assert f"Idempotency-Key: {report.key}" in withdrawn[0]
 
 
+@pytest.mark.parametrize(("last", "arrived"), [("dropped", True), ("refused", True), ("dropped", False)])
+def test_what_may_have_arrived_is_taken_back_whatever_became_of_it_later(folder, last, arrived):
+    """The collector counted it, and its answer was lost; later tries failed for good."""
+    with raw(BACK) as (url, seen):
+        agent = due(folder, collector=url)
+        with agent.state.exclusive() as rows:
+            for state in ("waiting", last) if arrived else (last,):
+                rows.tried(1, state, "2026-02-20T00:00:00Z", "not reached: TimeoutError")
+        assert Installed(agent.metrics, agent._places).withdraw([].append) == 0
+    assert [report.state for report in reports(agent)] == ["withdrawn" if arrived else last]
+    assert len(seen) == arrived
+
+
 def test_a_withdrawal_that_fails_says_so(folder):
     with raw(answer(b"{}", "404 Not Found")) as (url, _):
         agent = due(folder, collector=url)

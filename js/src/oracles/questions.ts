@@ -46,7 +46,7 @@ const isNothing = (answer: unknown): boolean => answer === undefined || answer =
 function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unknown): number {
   if (isNothing(answer)) return optional ? size - 1 : -1;
   if (scale) return Number(scale.read(String(answer)));
-  if (labels) return labels.reduce((last, label, digit) => (label === answer ? digit : last), -1);
+  if (labels) return labels.reduce((last, label, digit) => (label === String(answer) ? digit : last), -1);
   const number = Number(answer);
   const good = String(number) === String(answer) && Number.isInteger(number) && number >= 0;
   return good && number < size - Number(optional) ? number : -1;
@@ -54,14 +54,14 @@ function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unkno
 
 /**
  * Return the answer to each question as a digit, with one at random for an answer that the survey lacks: a refusal would
- * tell the collector the answer. A question that is asked, must be answered and is not, is an error, whatever the answers
- * are. `places` are the places of the questions that are asked.
+ * tell the collector the answer. So is null, or an empty text, where the collector says that no answer is none. A question
+ * that is asked, must be answered and is not named, is an error. `places` are those of the questions that are asked.
  */
 export function digitsOf(questions: readonly AskedQuestion[], answers: Answers, places: readonly number[]): number[] {
   if (typeof answers !== "object") throw new DomainError("participant: answer each question (not shown)");
   return questions.map((asked, place) => {
     const instead = uniform(asked.size);
-    if (isNothing(answers?.[asked.name]) && !asked.optional && places.includes(place)) {
+    if (answers?.[asked.name] === undefined && !asked.optional && places.includes(place)) {
       throw new DomainError(`record: question '${asked.name}' has no answer and is not optional`);
     }
     const digit = digitOf(asked, answers?.[asked.name]);

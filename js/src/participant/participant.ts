@@ -134,12 +134,13 @@ export class Participant {
     const texts = [this.#otherwise, label].filter(this.#allows, this) as string[];
     const { questions, oracle } = this.survey;
     const first = await this.#chance(sending);
-    const record = questions && oracle.answered?.(questions, label as Answers, first);
     if (!questions && !texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
     try {
+      const record = questions && oracle.answered?.(questions, label as Answers, first);
       return await this.#answered(record ?? (await this.#value(texts)), sending, first);
     } catch (error) {
-      if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
+      if (error instanceof BudgetError || error instanceof DomainError)
+        await countRefusal(this.store, this.survey.origin);
       throw error;
     }
   }

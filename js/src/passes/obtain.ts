@@ -72,12 +72,14 @@ export async function obtainPass(
   const place = `${origin}${path} ${version}`;
   const kept = await keep(store, place, (text) => text ?? (ticket ? drawSecret(terms) : undefined));
   if (!kept || PASS.test(kept) || !ticket) return kept && PASS.test(kept) ? kept : undefined;
-  const issuer = collect.issuer ? addressOf(collect.issuer) : { origin, path };
-  checkSecret(ticket, (!collect.issuer && relay?.address) || issuer.origin);
+  const named = collect.issuer ? addressOf(collect.issuer) : null;
+  // The collector says who issues: where it names itself, nobody goes past the relay to it.
+  const way = named && named.origin !== origin ? undefined : relay;
+  const issuer = way || !named ? { origin, path } : named;
+  checkSecret(ticket, way?.address ?? issuer.origin);
   const headers = { "Content-Type": "application/private-token-request", "Fldp-Ticket": ticket };
   const request = { method: "POST", headers, body: await requestOf(terms, kept) };
   const bytes = (response: Response) => readBytes(response, KEY_BYTES);
-  const way = collect.issuer ? undefined : relay;
   const reply = await exchange(issuer, `/v1/versions/${version}/passes`, request, way, bytes);
   const pass = await passOf(terms, kept, reply);
   return keep(store, place, () => pass);

@@ -209,7 +209,10 @@ export class Telemetry {
     const metrics = this.#declared();
     const { store } = this.#state();
     const reports = await change(store, ({ reports }) => {
-      for (const report of reports) if (["sent", "waiting"].includes(report.state)) report.state = "withdrawing";
+      // one that was refused or dropped in the end may have arrived before, when nobody answered
+      for (const report of reports)
+        if (report.tries > 1 ? report.state !== "withdrawn" : ["sent", "waiting"].includes(report.state))
+          report.state = "withdrawing";
       return reports.filter(({ state }) => state === "withdrawing");
     });
     const waiting = setInterval(() => undefined, MINUTE); // somebody waits for it, so the program does not end

@@ -39,6 +39,7 @@ from fldp.support.canonical_json import Json
 from fldp.support.identifiers import SURVEY_NAME, VERSION
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer, number
+from fldp.support.web_origin import origin_of
 from fldp.survey.survey import Survey, SurveyError
 
 if TYPE_CHECKING:
@@ -413,9 +414,15 @@ class Operations:
         except (SurveyError, WireError) as error:
             raise CollectorError(f"{self._line.address}: gives no good pass: {clean(error)}") from None
 
+    def _line_to_issuer(self, issuer: str | None) -> Line:
+        """Return the way to who issues passes; where there is a relay, never past it to the collector's own origin."""
+        if issuer is None or (self._relay is not None and origin_of(issuer) == self._line.address.origin):
+            return self._line
+        return self._line_to(issuer)
+
     async def _issued(self, issuer: str | None, version: str, body: bytes, ticket: str) -> bytes:
         """Ask for the signature: the collector, in the way that everything takes, or who issues in its place."""
-        line = self._line if issuer is None else self._line_to(issuer)
+        line = self._line_to_issuer(issuer)
         secret("a ticket", ticket, line.address, self._allow_insecure)
         request = requests.asking("issue_pass", version_of(version), body=body)
         request = replace(request, headers={**request.headers, **requests.ticketed(ticket)}, token=False)

@@ -27,7 +27,7 @@ import numpy as np
 
 from fldp import wire
 from fldp.data.reports import Reports
-from fldp.errors import BudgetError, FldpError, ParameterError, WireError
+from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Refreshing, as_refreshing, follows
 from fldp.oracles.sampled import drawn_view
@@ -154,7 +154,7 @@ class Participant:
             ticket = pass_keeping.shown(self._store, checked, asker, ticket)
             word = self._chance(checked, asker, ticket)
             return self._answer(checked, replace(choice, word=word), asker, confirm, ticket)
-        except (BudgetError, ParameterError, WireError):
+        except (BudgetError, DomainError, ParameterError, WireError):  # none by the answer, but for what is asked
             count_refusal(self._store, asker, _today())
             raise
 
@@ -370,11 +370,18 @@ def _charge(survey: Survey, origin: str) -> Charge:
         survey.version,
         Spent.on(survey.oracle, lasting=survey.keeps),
         canonical_json.identifier(labels),
-        MAX_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
+        _size(survey),
         day := _today(),
         survey.name,
         epochs.epoch_of(survey.repeat, day),
     )
+
+
+def _size(survey: Survey) -> int:
+    """Return how many answers there are; strings, and the answers to several questions, are more than any list has."""
+    if len(survey.questions) == 1:
+        return survey.questions[0].size
+    return MAX_LISTED if survey.domain_size is None else survey.domain_size
 
 
 def _today() -> str:

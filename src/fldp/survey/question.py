@@ -61,7 +61,7 @@ class Question:
         if self.labels is not None:
             return self._values.get(label)
         if self.number is not None:
-            return _cell(self.number, number_of(label), clamp)
+            return cell_of(self.number, number_of(label), clamp)
         if self.domain_size is None or self.search is not None:
             return self._string(label)
         return numbered(label, self.domain_size)
@@ -123,7 +123,7 @@ class Question:
         return estimate if labels is None else replace(estimate, labels=labels)
 
 
-def _cell(scale: Scale, number: float | None, clamp: bool) -> int | None:
+def cell_of(scale: Scale, number: float | None, clamp: bool) -> int | None:
     """Return the cell of a number, if it is one that may be answered."""
     if number is None or (scale.outside == REFUSE and not clamp and not scale.low <= number <= scale.high):
         return None

@@ -19,7 +19,7 @@ from fldp.oracles.sampled.tables import Asked, Tables
 from fldp.randomness.stream import Stream
 from fldp.support.canonical_json import Json
 from fldp.support.validation import is_integer, is_number
-from fldp.survey.question import Question
+from fldp.survey.question import Question, cell_of
 
 NO_ANSWER = "no answer"
 
@@ -52,16 +52,18 @@ class SurveyQuestion:
     def _answers(self) -> int:
         return self.size - self.optional
 
-    def value(self, answer: object) -> int | None:
-        """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer."""
+    def value(self, answer: object, *, clamp: bool = False) -> int | None:
+        """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer.
+
+        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        """
         if answer is None or answer == "":
             return self.size - 1 if self.optional else None
         text = str(int(answer)) if is_integer(answer) else repr(float(answer)) if is_number(answer) else answer
         if not isinstance(text, str):
             return None
         if self.number is not None:
-            number = number_of(text)
-            return None if number is None else self.number.cell(number)
+            return cell_of(self.number, number_of(text), clamp)
         return self._values.get(text) if self.labels is not None else numbered(text, self._answers)
 
     @cached_property
@@ -96,6 +98,10 @@ def _shown(tables: Tables, question: int, *, scale: Scale) -> Number:
     return table_number(tables, question, scale)
 
 
+def _unanswered(question: SurveyQuestion) -> DomainError:
+    return DomainError(f"record: question {question.name!r} has no answer and is not optional")
+
+
 @dataclass(frozen=True)
 class RecordQuestion(Question):
     """All questions of a survey together: an answer is a mapping from their names, a value the record of it."""
@@ -118,10 +124,9 @@ class RecordQuestion(Question):
 
     def value(self, label: object, *, clamp: bool = False) -> int | None:
         """Return the record of a person's answers; None if an answer is unknown, or one is missing."""
-        del clamp  # numbers among several questions always count as the nearest end
         if not isinstance(label, Mapping):
             return None
-        digits = [question.value(label.get(question.name)) for question in self.questions]
+        digits = [question.value(label.get(question.name), clamp=clamp) for question in self.questions]
         known = [digit for digit in digits if digit is not None]
         return self._record(known) if len(known) == len(digits) else None
 
@@ -131,21 +136,25 @@ class RecordQuestion(Question):
     def drawn_value(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> int:
         """Return the record of a person's answers, with an answer at random for one that the survey lacks.
 
-        A question that must be answered and is not is an error, which depends on the program and the survey alone.
+        No answer (None, or an empty text) is one that a question lacks which is not optional: the collector chooses
+        that. A question that ``answers`` do not name is an error, which depends on the program and the survey alone.
         Where only some questions are ``asked``, the report is about no other, and the others need no answer.
         """
-        self.require_answers(answers, asked)
+        for question in self.questions if asked is None else [self.questions[place] for place in asked]:
+            if question.name not in answers and not question.optional:
+                raise _unanswered(question)
         digits = []
         for question in self.questions:
-            instead, known = secrets.randbelow(question.size), question.value(answers.get(question.name))
+            known = question.value(answers.get(question.name), clamp=True)  # the collector chooses the range
+            instead = secrets.randbelow(question.size)
             digits.append(instead if known is None else known)
         return self._record(digits)
 
-    def require_answers(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> None:
-        """Raise ``DomainError`` if a question has no answer that needs one: of all, or of those that are asked."""
-        for question in self.questions if asked is None else [self.questions[place] for place in asked]:
+    def require_answers(self, answers: Mapping[str, object]) -> None:
+        """Raise ``DomainError`` if a question has no answer that needs one."""
+        for question in self.questions:
             if answers.get(question.name) in (None, "") and not question.optional:
-                raise DomainError(f"record: question {question.name!r} has no answer and is not optional")
+                raise _unanswered(question)
 
     @property
     def choices(self) -> str:

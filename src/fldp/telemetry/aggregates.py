@@ -4,6 +4,7 @@ An aggregate maps a few keys to numbers: how often each value or bin was seen (`
 last or was seen at all (``last``, ``any``), or one number (``max``, ``sum``). Aggregates of several processes merge.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ from fldp.telemetry.metrics import NO, UNSET, YES, AppMetric
 
 Aggregate: TypeAlias = dict[str, float]
 _COUNTED, _NUMERIC = ("most", "median"), ("max", "sum")
+_MOST = sys.float_info.max  # no edge is beyond this, and infinities would add up to what cannot be stored
 
 
 def add(metric: AppMetric, held: Aggregate, value: object, label: str) -> None:
@@ -23,8 +25,12 @@ def add(metric: AppMetric, held: Aggregate, value: object, label: str) -> None:
     >>> held, outcome(startup, held)
     ({'below 100 ms': 1.0, '200 to 400 ms': 2.0, '6,400 to 12,800 ms': 1.0}, '200 to 400 ms')
     """
-    one = {"": float(value)} if metric.take in _NUMERIC else {label: 1.0}  # type: ignore[arg-type]
+    one = {"": _bounded(value)} if metric.take in _NUMERIC else {label: 1.0}  # type: ignore[arg-type]
     merge(metric, held, one)
+
+
+def _bounded(amount: float) -> float:
+    return float(max(-_MOST, min(_MOST, amount)))
 
 
 def merge(metric: AppMetric, held: Aggregate, later: Mapping[str, float]) -> None:
@@ -33,7 +39,7 @@ def merge(metric: AppMetric, held: Aggregate, later: Mapping[str, float]) -> Non
         held.clear()
     for key, amount in later.items():
         if metric.take in (*_COUNTED, "sum"):
-            held[key] = held.get(key, 0.0) + amount
+            held[key] = _bounded(held.get(key, 0.0) + amount)
         else:
             held[key] = max(held.get(key, amount), amount)
 

@@ -215,8 +215,14 @@ class Rows:
         )
 
     def take_back(self) -> list[StoredReport]:
-        """Note that all reports are to be taken back, so that none is sent any more; return those that are to be."""
-        self._execute("UPDATE reports SET state = ? WHERE state IN (?, ?)", (WITHDRAWING, SENT, WAITING))
+        """Note that all reports are to be taken back, so that none is sent any more; return those that are to be.
+
+        One that was refused or dropped in the end may have arrived before, when nobody answered.
+        """
+        self._execute(
+            "UPDATE reports SET state = ? WHERE state IN (?, ?) OR (state IN (?, ?) AND tries > 1)",
+            (WITHDRAWING, SENT, WAITING, REFUSED, DROPPED),
+        )
         return [report for report in self.reports() if report.state == WITHDRAWING]
 
     def taken_back(self, number: int) -> None:

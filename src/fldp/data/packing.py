@@ -119,11 +119,12 @@ def unpack(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, bool
     >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16).report_format, np.array([33, 15], np.uint8), 3)
     (array([ 1,  2, 15], dtype=uint8), True)
     """
-    if layout.dtype.names:
+    data = layout.empty(count)
+    fields = _in_place(data)
+    if fields is None:
         columns, padded = unpack_columns(packed, layout.widths, count)
         return from_columns(layout, columns), padded
-    data = layout.empty(count)
-    rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, data.reshape(count, -1))
+    rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, fields)
     return data, rest == 0
 
 
@@ -144,9 +145,21 @@ def unpack_each(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array,
 
 def as_columns(data: Array) -> Array:
     """Return the fields of reports as numbers, one row per report."""
-    if data.dtype.names:
-        return np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
-    return np.array(data).reshape(len(data), -1)
+    fields = _in_place(np.array(data))
+    if fields is not None:
+        return fields
+    return np.stack([data[name].astype(np.uint64) for name in data.dtype.names or ()], axis=1)
+
+
+def _in_place(data: Array) -> Array | None:
+    """Return the same memory as numbers, one row per report; None where fields are of several types."""
+    names = data.dtype.names
+    if names is None:
+        return data.reshape(len(data), -1)
+    kind = data.dtype[0]
+    if kind.itemsize * len(names) != data.dtype.itemsize or any(data.dtype[name] != kind for name in names):
+        return None
+    return data.view(kind).reshape(len(data), len(names))
 
 
 def from_columns(layout: ReportFormat, columns: Array) -> Array:

@@ -14,6 +14,7 @@ from fldp.data.formats import Array, ReportFormat, read_only
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 
 _EIGHT, _BYTE = U64(8), U64(255)
+_STEP = U64(32)  # bits at a time
 _MAX_FIELDS = 256
 
 Bytes = NDArray[np.uint8]
@@ -22,19 +23,19 @@ Bytes = NDArray[np.uint8]
 @Kernel
 def _pack(columns: Any, widths: Any, out: Any) -> None:
     """Write rows of numbers as consecutive bits."""
-    # ``held`` buffers the ``bits`` not yet written, fewer than 8; a number enters in steps of at most 8 bits, so the
+    # ``held`` buffers the ``bits`` not yet written, fewer than 8; a number enters in steps of at most 32 bits, so the
     # buffer never overflows and full bytes leave from its low end.
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             number, left = U64(columns[i, j]), U64(widths[j])
             while left > ZERO:
-                step = min(left, _EIGHT)
+                step = min(left, _STEP)
                 held |= (number & ((ONE << step) - ONE)) << bits
                 number >>= step
                 bits += step
                 left -= step
-                if bits >= _EIGHT:
+                while bits >= _EIGHT:
                     out[end] = held & _BYTE
                     end += 1
                     held >>= _EIGHT
@@ -46,14 +47,14 @@ def _pack(columns: Any, widths: Any, out: Any) -> None:
 @Kernel
 def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     """Read rows of numbers from consecutive bits; return the bits left over in the last byte."""
-    # The reverse of ``_pack``: a byte is read into ``held`` when fewer bits are left than the next step takes.
+    # The reverse of ``_pack``: bytes are read into ``held`` while fewer bits are left than the next step takes.
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             number, done, width = ZERO, ZERO, U64(widths[j])
             while done < width:
-                step = min(width - done, _EIGHT)
-                if bits < step:
+                step = min(width - done, _STEP)
+                while bits < step:
                     held |= U64(packed[end]) << bits
                     end += 1
                     bits += _EIGHT
@@ -145,9 +146,9 @@ def unpack_each(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array,
 
 def as_columns(data: Array) -> Array:
     """Return the fields of reports as numbers, one row per report."""
-    fields = _in_place(np.array(data))
+    fields = _in_place(np.ascontiguousarray(data))
     if fields is not None:
-        return fields
+        return fields.copy()  # to the compiler, numbers that may not be written are of another type
     return np.stack([data[name].astype(np.uint64) for name in data.dtype.names or ()], axis=1)
 
 

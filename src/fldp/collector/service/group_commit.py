@@ -26,7 +26,7 @@ Waiting = tuple[S, "asyncio.Future[SubmissionResult]"]
 
 MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
 BUSY = 8  # submissions in a commit, from which on the next one waits for more
-MAX_GATHERING = 0.01  # seconds
+MAX_GATHERING = 0.02  # seconds
 
 
 class BusyError(StoreError):

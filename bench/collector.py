@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +40,7 @@ SMALL_BATCH = 1_000  # a hundred thousand INSERTs would take minutes
 TURNS, SECONDS = 5, 4
 SQLITE_RATIO, POSTGRES_RATIO, BATCH_RATIO, BATCH_RATE, GROWTH = 0.4, 0.3, 0.5, 3e6, 1.1
 BUSY, TAIL = 0.8, 4.0  # a share of the capacity, and what p99 may be there of p50
+SEVERAL = 1.0  # what a report may cost with two collectors of what it costs with one
 OVERLOAD, KEPT, MANY = 2.0, 0.9, 1000  # of the capacity; what is left of it then; connections
 
 Open = Callable[[], AbstractContextManager[Served]]
@@ -206,6 +208,14 @@ class Databases:
             yield served
 
     @contextmanager
+    def two_collectors(self) -> Iterator[tuple[Served, Served]]:
+        """Run two collectors on one empty database. Its time counts for the first."""
+        where = "--database", self.server.database()
+        with collector(*where) as first, collector(*where, publishing=False) as second:
+            first.others = self.server.processes
+            yield first, second
+
+    @contextmanager
     def one_insert(self) -> Iterator[Served]:
         """Run what somebody would write instead, on an empty database."""
         with one_insert(self.server.database()) as served:
@@ -243,6 +253,28 @@ def single(database: Databases) -> tuple[list[Row], Facts]:
         "single reports, PostgreSQL / constant answer": (postgres.rate / limit.rate, "at least", POSTGRES_RATIO),
     }
     return rows, facts
+
+
+def both_of(pair: tuple[Served, Served]) -> Turn:
+    """Load two collectors at the same time, each as one is loaded alone."""
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda served: turn_of(served, 1, CONNECTIONS), pair)
+    return Turn(first.load + second.load, (first.used[0] + second.used[0], first.used[1]))
+
+
+def several(database: Databases) -> tuple[list[Row], Facts]:
+    """Measure what a report costs with two collectors on one database, beside one."""
+    alone, together = list[Turn](), list[Turn]()
+    with database.collector() as served, database.two_collectors() as pair:
+        for each in (served, *pair):
+            each.send(1, CONNECTIONS, 1)
+        for number in range(1, TURNS + 1):
+            say(f"several collectors, turn {number} of {TURNS}")
+            alone.append(turn_of(served, 1, CONNECTIONS))
+            together.append(both_of(pair))
+    rows = [Row.of(f"{POSTGRES}, one collector", 1, alone), Row.of(f"{POSTGRES}, two collectors", 1, together)]
+    cost = median(_each(two) / _each(one) for two, one in zip(together, alone, strict=True))
+    return rows, {"the processor's time of a report, two collectors / one": (cost, "at most", SEVERAL)}
 
 
 def batches(database: Databases) -> tuple[list[Row], Facts]:
@@ -288,7 +320,9 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
     parser.add_argument("--document", action="store_true", help="also write the tables of docs/benchmarks.md anew")
     parser.add_argument("--minutes", type=float, default=10.0, help="of load while memory is watched")
-    parser.add_argument("--only", choices=("single", "pressure", "batches", "memory"), help="measure only this")
+    parser.add_argument(
+        "--only", choices=("single", "pressure", "several", "batches", "memory"), help="measure only this"
+    )
     options = parser.parse_args()
     rows: list[Row] = []
     facts: Facts = {}
@@ -296,6 +330,7 @@ def main() -> int:
         parts: dict[str, Callable[[], tuple[list[Row], Facts]]] = {
             "single": partial(single, database),
             "pressure": partial(under_pressure, collector),
+            "several": partial(several, database),
             "batches": partial(batches, database),
             "memory": partial(watched, options.minutes),
         }

@@ -25,6 +25,17 @@ class Load:
     p50: float
     p99: float
 
+    def __add__(self, other: "Load") -> "Load":
+        """Return both, which were at the same time; of their latencies, the mean of the medians, and the worse tail."""
+        return Load(
+            requests=self.requests + other.requests,
+            seconds=max(self.seconds, other.seconds),
+            refused=self.refused + other.refused,
+            broken=self.broken + other.broken,
+            p50=(self.p50 + other.p50) / 2,
+            p99=max(self.p99, other.p99),
+        )
+
     @property
     def good(self) -> int:
         """How many requests were answered, and not refused."""

@@ -83,16 +83,17 @@ def free_port() -> int:
 
 
 @contextmanager
-def collector(*flags: str, storing: bool = True) -> Iterator[Served]:
-    """Run a collector with one survey."""
+def collector(*flags: str, storing: bool = True, publishing: bool = True) -> Iterator[Served]:
+    """Run a collector with one survey, which another collector on the same database may have published."""
     start = ["-m", "fldp"] if storing else [str(HERE / "without_storing.py")]
     port = free_port()
     with TemporaryDirectory() as folder:
         token = Path(folder) / "admin.token"
         where = ["--data", folder, "--port", str(port), "--admin-token-file", str(token)]
         with _process([*start, "serve", *where, "--log", "false", *flags]) as process:
-            headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
-            httpx.post(f"http://127.0.0.1:{port}/v1/surveys", json=SURVEY, headers=headers).raise_for_status()
+            if publishing:
+                headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
+                httpx.post(f"http://127.0.0.1:{port}/v1/surveys", json=SURVEY, headers=headers).raise_for_status()
             yield Served(process, port)
 
 

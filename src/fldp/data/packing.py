@@ -14,6 +14,7 @@ from fldp.data.formats import Array, ReportFormat, read_only
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 
 _EIGHT, _BYTE = U64(8), U64(255)
+_STEP = U64(32)  # bits at a time
 _MAX_FIELDS = 256
 
 Bytes = NDArray[np.uint8]
@@ -22,19 +23,19 @@ Bytes = NDArray[np.uint8]
 @Kernel
 def _pack(columns: Any, widths: Any, out: Any) -> None:
     """Write rows of numbers as consecutive bits."""
-    # ``held`` buffers the ``bits`` not yet written, fewer than 8; a number enters in steps of at most 8 bits, so the
+    # ``held`` buffers the ``bits`` not yet written, fewer than 8; a number enters in steps of at most 32 bits, so the
     # buffer never overflows and full bytes leave from its low end.
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             number, left = U64(columns[i, j]), U64(widths[j])
             while left > ZERO:
-                step = min(left, _EIGHT)
+                step = min(left, _STEP)
                 held |= (number & ((ONE << step) - ONE)) << bits
                 number >>= step
                 bits += step
                 left -= step
-                if bits >= _EIGHT:
+                while bits >= _EIGHT:
                     out[end] = held & _BYTE
                     end += 1
                     held >>= _EIGHT
@@ -46,14 +47,14 @@ def _pack(columns: Any, widths: Any, out: Any) -> None:
 @Kernel
 def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     """Read rows of numbers from consecutive bits; return the bits left over in the last byte."""
-    # The reverse of ``_pack``: a byte is read into ``held`` when fewer bits are left than the next step takes.
+    # The reverse of ``_pack``: bytes are read into ``held`` while fewer bits are left than the next step takes.
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             number, done, width = ZERO, ZERO, U64(widths[j])
             while done < width:
-                step = min(width - done, _EIGHT)
-                if bits < step:
+                step = min(width - done, _STEP)
+                while bits < step:
                     held |= U64(packed[end]) << bits
                     end += 1
                     bits += _EIGHT
@@ -119,11 +120,12 @@ def unpack(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, bool
     >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16).report_format, np.array([33, 15], np.uint8), 3)
     (array([ 1,  2, 15], dtype=uint8), True)
     """
-    if layout.dtype.names:
+    data = layout.empty(count)
+    fields = _in_place(data)
+    if fields is None:
         columns, padded = unpack_columns(packed, layout.widths, count)
         return from_columns(layout, columns), padded
-    data = layout.empty(count)
-    rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, data.reshape(count, -1))
+    rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, fields)
     return data, rest == 0
 
 
@@ -144,9 +146,21 @@ def unpack_each(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array,
 
 def as_columns(data: Array) -> Array:
     """Return the fields of reports as numbers, one row per report."""
-    if data.dtype.names:
-        return np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
-    return np.array(data).reshape(len(data), -1)
+    fields = _in_place(np.ascontiguousarray(data))
+    if fields is not None:
+        return fields.copy()  # to the compiler, numbers that may not be written are of another type
+    return np.stack([data[name].astype(np.uint64) for name in data.dtype.names or ()], axis=1)
+
+
+def _in_place(data: Array) -> Array | None:
+    """Return the same memory as numbers, one row per report; None where fields are of several types."""
+    names = data.dtype.names
+    if names is None:
+        return data.reshape(len(data), -1)
+    kind = data.dtype[0]
+    if kind.itemsize * len(names) != data.dtype.itemsize or any(data.dtype[name] != kind for name in names):
+        return None
+    return data.view(kind).reshape(len(data), len(names))
 
 
 def from_columns(layout: ReportFormat, columns: Array) -> Array:

@@ -41,7 +41,7 @@ class Reports:
             copy = np.array(data)  # nobody else can change it between the check and the use
         except ValueError:
             copy = np.array(None)
-        self.data = read_only(_checked(oracle, copy))
+        self.data = read_only(checked(oracle, copy))
 
     @classmethod
     def trusted(cls, oracle: "Oracle", data: Array) -> "Reports":
@@ -175,7 +175,7 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate([part.view(plain) for part in parts]).view(dtype)
 
 
-def _checked(oracle: "Oracle", data: Array) -> Array:
+def checked(oracle: "Oracle", data: Array) -> Array:
     """Return data that is safe to tally; raise ``DomainError`` if it is not."""
     layout = oracle.report_format
     if data.dtype != layout.dtype or data.shape[1:] != layout.shape or data.ndim == 0:

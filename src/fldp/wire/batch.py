@@ -21,7 +21,7 @@ import numpy as np
 
 from fldp.data import batch_frame
 from fldp.data.packing import pack, packed_size, unpack
-from fldp.data.reports import Reports, Tally
+from fldp.data.reports import Reports, Tally, checked
 from fldp.errors import DomainError, FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
@@ -138,7 +138,7 @@ class Reader:
         if not padded:
             _refuse("padding bits that are not zero")
         try:
-            reports = Reports(self.oracle, data)
+            reports = Reports.trusted(self.oracle, checked(self.oracle, data))
         except DomainError as error:
             refused = WireError(f"wire: in the chunk at report {self.count}: {error}")
             refused.index = None if error.index is None else self.count + error.index

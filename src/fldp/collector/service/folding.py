@@ -18,8 +18,9 @@ from fldp.collector.storage.segments import (
     taken_reports,
     tally_segment,
     total,
+    total_and_reports,
 )
-from fldp.data.reports import Tally
+from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, FldpError
 from fldp.oracles.base.oracle import Oracle
 from fldp.survey.survey import Survey
@@ -70,11 +71,13 @@ def _state_bytes(oracle: Oracle) -> int:
 
 def fold_step(store: CollectorStore, number: int, day: str, survey: Survey, tail: list[Segment]) -> Fold:
     """Work out one step. Nothing is changed yet, so this needs no lock."""
-    gained = total(survey.oracle, tail)
+    rows = tuple(part.id for part in tail)
     if survey.collect["retention"] == "tally":
-        return Fold(number, day, tuple(part.id for part in tail), (), gained)
-    replaced = [*tail, *_fitting(store, number, day, tail)]
-    return Fold(number, day, tuple(part.id for part in replaced), _merged(survey.oracle, replaced), gained)
+        return Fold(number, day, rows, (), total(survey.oracle, tail))
+    fitting = _fitting(store, number, day, tail)
+    gained, reports = total_and_reports(survey.oracle, tail)
+    added = _merged(survey.oracle, tail, reports, fitting)
+    return Fold(number, day, (*rows, *(part.id for part in fitting)), added, gained)
 
 
 def _fitting(store: CollectorStore, number: int, day: str, tail: list[Segment]) -> list[Segment]:
@@ -85,11 +88,11 @@ def _fitting(store: CollectorStore, number: int, day: str, tail: list[Segment]) 
     return [*reports, *(part for part in segments if part.kind == TALLY)]
 
 
-def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
+def _merged(oracle: Oracle, tail: list[Segment], reports: list[Reports], fitting: list[Segment]) -> tuple[Segment, ...]:
     """Return all reports in one order, and all merged tallies in one."""
-    tallies = [part for part in segments if part.kind == TALLY]
-    reports = packed(list(batches(oracle, segments)))
-    return (*reports, tally_segment(total(oracle, tallies))) if tallies else tuple(reports)
+    tallies = [part for part in (*tail, *fitting) if part.kind == TALLY]
+    rows = packed([*reports, *batches(oracle, fitting)])
+    return (*rows, tally_segment(total(oracle, tallies))) if tallies else tuple(rows)
 
 
 def taking_step(store: CollectorStore, number: int, day: str, survey: Survey) -> Fold | None:

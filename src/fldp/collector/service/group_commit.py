@@ -2,10 +2,11 @@
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
 from fldp.collector.storage.protocol import StoreError, SubmissionResult
@@ -24,6 +25,8 @@ Commit = Callable[[Sequence[S]], list[SubmissionResult]]
 Waiting = tuple[S, "asyncio.Future[SubmissionResult]"]
 
 MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
+BUSY = 8  # submissions in a commit, from which on the next one waits for more
+MAX_GATHERING = 0.02  # seconds
 
 
 class BusyError(StoreError):
@@ -35,8 +38,10 @@ class GroupCommitter(Generic[S]):
 
     While one commit runs, the next one gathers: so the event loop answers some and reads others while the disk works.
     The thread takes what has gathered by itself, so no commit waits for the event loop, and hands over all answers of a
-    commit at once. If a commit fails, all of its submissions fail and nothing of them is counted. At most
-    ``most_waiting`` wait. One event loop at a time puts submissions.
+    commit at once. After a commit of many it waits a moment, no longer than that commit took, for those who were
+    answered to send again: most of what a commit costs does not depend on how many share it. If a commit fails, all of
+    its submissions fail and nothing of them is counted. At most ``most_waiting`` wait. One event loop at a time puts
+    submissions.
 
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Admitted, Submission
@@ -55,6 +60,7 @@ class GroupCommitter(Generic[S]):
         self._queue: deque[Waiting[S]] = deque()
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._wanted = 0  # how many the thread waits for
         self.alive = True
         self._thread = threading.Thread(target=self._run, name="fldp-writer", daemon=True)
         self._thread.start()
@@ -78,7 +84,7 @@ class GroupCommitter(Generic[S]):
             loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[SubmissionResult] = loop.create_future()
         self._queue.append((submission, future))
-        if len(self._queue) == 1:
+        if len(self._queue) in (1, self._wanted):
             loop.call_soon(self._wake.put, None)  # not before all that has come with it is here, too
         return future
 
@@ -93,11 +99,24 @@ class GroupCommitter(Generic[S]):
             while self.alive:
                 self._wake.get()
                 while self._queue and self.alive:
-                    self._write(self._next())
+                    start, batch = time.monotonic(), self._next()
+                    self._write(batch)
+                    self._gather(len(batch), time.monotonic() - start)
         finally:
             self.alive = False
             _answer(list(self._queue), BusyError("collector: the writer has ended"))
             self._queue.clear()
+
+    def _gather(self, answered: int, seconds: float) -> None:
+        """Wait until those who were just answered have sent again, if that takes no longer than their commit."""
+        if answered < BUSY:
+            return
+        self._wanted = min(answered + len(self._queue), MAX_TOGETHER)
+        end = time.monotonic() + min(seconds, MAX_GATHERING)
+        while len(self._queue) < self._wanted and self.alive and (left := end - time.monotonic()) > 0:
+            with suppress(Empty):
+                self._wake.get(timeout=left)
+        self._wanted = 0
 
     def _next(self) -> list[Waiting[S]]:
         taken: list[Waiting[S]] = []

@@ -7,7 +7,9 @@ from fldp.collector.storage.protocol import Row, StoreError
 
 _HASH = 32  # bytes of SHA-256
 _NUMBER = struct.Struct(">cq")
-_KEY = struct.Struct(f">cqcq{_HASH}scq{_HASH}scqcq{_HASH}scq")
+_KEY = struct.Struct(f">cq9s{_HASH}s9s{_HASH}scq9s{_HASH}scq")
+_OF_HASH = _NUMBER.pack(b"\3", _HASH)
+_CHECKSUM = struct.Struct(">I28x")
 
 
 def row_checksum(*fields: object) -> int:
@@ -54,9 +56,9 @@ def key_with_checksum(row: Row) -> Row:
         return (*row, row_checksum(*_said(row)))
     # The same bytes in one step: nearly all rows have three hashes, and every report has a row.
     encoded = _KEY.pack(
-        b"\1", survey, b"\3", _HASH, key, b"\3", _HASH, body, b"\1", accepted, b"\3", _HASH, day, b"\1", withdrawn
+        b"\1", survey, _OF_HASH, key, _OF_HASH, body, b"\1", accepted, _OF_HASH, day, b"\1", withdrawn
     )
-    return (*row, int.from_bytes(hashlib.sha256(encoded).digest()[:4], "big"))
+    return (*row, *_CHECKSUM.unpack(hashlib.sha256(encoded).digest()))
 
 
 def _said(row: Row) -> Row:

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from fldp.oracles.kit import (
     analysis,
     supports_worth,
 )
+from fldp.oracles.registry import examples
 from support.defects import Subset
 from support.small_oracles import SMALL
 
@@ -173,9 +175,44 @@ def test_an_oracle_answers_under_the_old_names_with_a_warning(oracle):
         assert about.promise == oracle.promise
 
 
+MOVED = {
+    fldp.FHR(1.0, 7): {"estimator": ["decoders", "methods"]},
+    fldp.LWR(0.5, 9, 1.0): {"memoization": ["keep", "respond", "basis", "lasting_epsilon", "change_visible", "coins"]},
+    fldp.RAPPOR(1.0, 2.0): {"memoization": ["keep", "respond", "lasting_epsilon", "follows", "coins"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("oracle", "owner", "name"),
+    [(oracle, owner, name) for oracle, owners in MOVED.items() for owner in owners for name in owners[owner]],
+)
+def test_members_of_what_an_oracle_holds_are_read_under_their_old_names(oracle, owner, name):
+    with pytest.warns(DeprecationWarning, match=rf"Oracle.{name} moved: oracle.{owner}.{name}"):
+        assert getattr(oracle, name) == getattr(getattr(oracle, owner), name)
+    assert name not in public_members(type(oracle))
+
+
+def test_an_oracle_that_holds_nothing_has_no_members_of_it():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not any(hasattr(fldp.GRR(1.0, 5), name) for name in ("keep", "respond", "follows", "coins", "seen"))
+    with pytest.raises(AttributeError, match="'GRR' object has no attribute 'keep'"):
+        _ = fldp.GRR(1.0, 5).keep
+
+
+def test_an_oracle_that_names_methods_itself_has_them():
+    class Chosen(fldp.FHR):
+        methods = ("linear", "adaptive")
+
+    tally = Chosen(1.0, 7).tally(Chosen(1.0, 7).privatize([1, 2, 3], rng=7))
+    assert Chosen(1.0, 7).estimate(tally, method="adaptive").n == 3
+    with pytest.raises(fldp.ParameterError, match="method"):
+        Chosen(1.0, 7).estimate(tally, method="em")
+    with pytest.raises(TypeError, match="Both: decoders and methods moved: define them on the class of its estimator"):
+        type("Both", (fldp.GRR,), {"methods": ("linear",), "estimator": None})
+
+
 LARGER = {  # oracles with more than 20 public members besides their parameters, and what for
-    "lwr": {"keep", "respond", "basis", "lasting_epsilon", "change_visible", "follows"},  # what people store
-    "rappor": {"keep", "respond", "lasting_epsilon", "among", "published"},  # the same; strings; the paper's parameters
     "sampled": {"seen", "entries", "drawn", "members", "people", "split", "records", "digits"},  # views and records
 }
 
@@ -192,13 +229,8 @@ def test_an_oracle_is_small():
         assert len([each for each in cls.__mro__ if issubclass(each, Oracle)]) <= 3, cls
         assert len(public_members(cls) - cls.params.keys() - LARGER.get(cls.name, set())) <= 20, cls
         assert LARGER.get(cls.name, set()) <= public_members(cls)
-        companion = type(analysis(by_example(cls)))
+        companion = type(analysis(examples(cls)[0]))
         assert len([each for each in companion.__mro__ if issubclass(each, Analysis)]) <= 3, companion
-
-
-def by_example(cls):
-    example = cls.examples[0]
-    return cls(**example) if isinstance(example, dict) else cls(*example)
 
 
 def test_a_client_loads_no_companion():

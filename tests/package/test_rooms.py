@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import fldp
-from fldp.oracles.base.oracle import Following, Oracle, Refreshing
+from fldp.oracles.base.oracle import Oracle
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "fldp"
@@ -264,7 +264,7 @@ def oracle_classes():
     for module in FILES:
         if part(1)(module) == "oracles":
             importlib.import_module(module)
-    classes, waiting = set(), [Oracle, Refreshing, Following]
+    classes, waiting = set(), [Oracle]
     while waiting:
         classes |= {cls := waiting.pop()}
         waiting += cls.__subclasses__()

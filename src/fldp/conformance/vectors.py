@@ -6,7 +6,7 @@ bytes.
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fldp.data.packing import pack, unpack
 from fldp.data.reports import Reports
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.registry import built_in
+from fldp.oracles.registry import built_in, examples
 from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
 from fldp.search.rounds import Search
@@ -27,17 +27,6 @@ from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
 from fldp.support.canonical_json import Json
 from fldp.survey.search_table import described
-
-
-def examples(cls: type[Oracle]) -> list[Oracle]:
-    """Return the oracles of a class that have test vectors.
-
-    >>> from fldp import RR
-    >>> examples(RR)
-    [RR(epsilon=1.0), RR(epsilon=0.1)]
-    """
-    return [cls(**each) if isinstance(each, Mapping) else cls(*each) for each in getattr(cls, "examples", ())]
-
 
 CASES: dict[str, list[Oracle]] = {cls.name: examples(cls) for cls in built_in()}
 SEARCH = "search"  # the file of search rounds, beside the files of oracles

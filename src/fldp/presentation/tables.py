@@ -110,7 +110,7 @@ def estimate_notes(estimate: Estimate) -> list[str]:
 def _source(estimate: Estimate) -> str:
     """Say which reports an estimate comes from."""
     oracle = estimate.oracle
-    decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
+    decoder = estimate.options.get("decoder", *oracle.estimator.decoders[:1]) if oracle.estimator.decoders else None
     reports = counted(estimate.n, "report")
     return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 

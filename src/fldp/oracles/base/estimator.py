@@ -28,7 +28,9 @@ class Estimator:
 
     size: int
 
-    options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside the decoder
+    options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside decoder and method
+    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
+    methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         """Return unbiased counts of all values."""
@@ -87,5 +89,5 @@ class Estimator:
         return (tally.n,)
 
     def estimate_by(self, method: str, source: "Tally | Reports", options: Mapping[str, Option]) -> "Estimate":
-        """Estimate by a method other than ``"linear"`` that the oracle names in ``methods``."""
+        """Estimate by a method other than ``"linear"`` of ``methods``."""
         raise NotImplementedError(f"{source.oracle.title}: method {method!r} is listed in methods but not implemented")

@@ -70,16 +70,16 @@ class FrequencyOracle(Oracle):
     def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
 
-        Oracles with several ``decoders`` take ``decoder=``. ``method="bayes"`` shrinks the estimates by empirical Bayes
-        (``fldp.postprocess``); some oracles have more ``methods``. All but ``"linear"`` are biased and keep the
-        unbiased estimate in ``original``; ``"em"`` needs the reports.
+        Where the estimator has several ``decoders``, ``decoder=`` chooses one. ``method="bayes"`` shrinks the estimates
+        by empirical Bayes (``fldp.postprocess``); some estimators have more ``methods``. All but ``"linear"`` are
+        biased and keep the unbiased estimate in ``original``; ``"em"`` needs the reports.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
         >>> oracle.estimate(fldp.Tally(oracle, [50, 30, 20], 100))
         <estimate of 3 values from 100 reports of GRR(epsilon=1.0, domain_size=3)>
         """
-        one_of(*self.methods, BAYES)(self.title, "method", method)
+        one_of(*self.estimator.methods, BAYES)(self.title, "method", method)
         if method == BAYES:
             return postprocess(self.estimate(tally, method="linear", **options), BAYES)
         if method != "linear":

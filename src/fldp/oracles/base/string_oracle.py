@@ -49,6 +49,8 @@ class StringEstimator(ABC):
     """Estimates of the counts of candidates from a tally, and how much they vary."""
 
     options: ClassVar[Mapping[str, Constraint]] = {}
+    decoders: ClassVar[tuple[str, ...]] = ()
+    methods: ClassVar[tuple[str, ...]] = ("linear",)
 
     @abstractmethod
     def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
@@ -116,7 +118,7 @@ class StringOracle(Oracle):
         >>> oracle.estimate(reports, candidates=["https://a.example", "https://c.example"])
         <estimate of 2 values from 1000 reports of CMS(epsilon=4.0, hashes=16, width=64).among(2 candidates)>
         """
-        one_of(*self.methods, BAYES)(self.title, "method", method)
+        one_of(*self.estimator.methods, BAYES)(self.title, "method", method)
         if method == BAYES:
             return postprocess(self.estimate(tally, candidates=candidates, method="linear", **options), BAYES)
         if candidates is None:

@@ -61,6 +61,8 @@ class Views:
     views: tuple[RecordView, ...]
 
     options: ClassVar[dict[str, Constraint]] = {}
+    decoders: ClassVar[tuple[str, ...]] = ()
+    methods: ClassVar[tuple[str, ...]] = ("linear",)
     runs: ClassVar[tuple[slice, ...]] = (slice(None),)  # of any question: all people have an answer
 
 

@@ -43,19 +43,27 @@ _MOVED = {
     **{name: ("estimator", name) for name in (*_STATISTICS, "runs", "totals", "fit", "p", "q", "chances", *_CHOICES)},
     **{name: ("analysis", name) for name in _ANSWERS},
     **{name: ("memoization", name) for name in _STAGES},
+    "seen": ("design", "views"),
+    "drawn": ("design", "weights"),
+    "entries": ("design", "entries"),
+    "people": ("estimator", "people"),
+    "split": ("estimator", "split"),
+    "records": ("record_code", "encode"),
+    "digits": ("record_code", "decode"),
 }
 # Members that only an oracle and its companion need, by their old names.
 _OWN = (
     *("outputs", "size", "space", "symbols", "order", "rows", "leaks", "bits", "parities", "kind_of", "levels"),
     *("channel", "inverse", "shares", "places", "shown", "revealed", "supported", "sketch", "tagged", "header"),
     *("reports_from", "reports_in", "group_of", "split", "keep_words", "basis_format", "hides_nothing_public"),
-    *("view_of", "sample_records"),
+    "sample_records",
 )
 _INTERNAL = {
     **{name: f"_{name}" for name in _OWN},
     **{name: f"_filters.{name}" for name in ("seeds", "evidence", "design")},
     "filters": "_filters.bits_of",
     "response": "_sketch.response",
+    "view_of": "design.view_of",
     "combinations": "_values_end",
 }
 _NONE = object()

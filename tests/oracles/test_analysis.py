@@ -77,6 +77,15 @@ def test_nobody_outside_of_the_room_goes_around_the_analysis():
     assert DIRECTLY.search("self.oracle.law(3)")
 
 
+ASKED_FOR = re.compile(r"(has|get)attr\((type\()?(\w+\.)*(oracle|inner|member)\)?(\.estimator)?, \"")
+
+
+def test_nobody_outside_of_the_room_asks_what_members_an_oracle_has():
+    outside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "oracles"]
+    assert [path for path in outside if ASKED_FOR.search(path.read_text())] == []
+    assert ASKED_FOR.search('getattr(self.oracle.estimator, "sketch", None)')
+
+
 def test_there_is_no_second_mechanism():
     assert [path for path in SOURCE.rglob("*.py") if "singledispatch" in path.read_text()] == []
 

@@ -79,8 +79,7 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     values = _spread(oracle)
     yield values[0], [0] * oracle.words
     yield values[-1], [_MAX_WORD] * oracle.words
-    sketch = getattr(oracle.estimator, "sketch", None)
-    coin = getattr(oracle if sketch is None else sketch.response, "coin", None)
+    coin = analysis(oracle).coin
     for edge in (coin.keep - 1, coin.keep) if coin else ():
         yield values[len(values) // 2], [edge % 2**64] * oracle.words
     for value, threshold in analysis(oracle).thresholds():
@@ -165,7 +164,7 @@ def _of_views(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     """Yield what is wrong with views of records, where an oracle has any."""
     if analysis(oracle).answers is None:
         return
-    named, views = wire.describe(oracle), len(getattr(oracle, "members", ()))
+    named, views = wire.describe(oracle), len(analysis(oracle).members)
     for why, more in (
         ("a weight of 0", {"weights": [0, *[1] * (views - 1)]}),
         ("too few weights", {"weights": [1] * (views - 1)}),

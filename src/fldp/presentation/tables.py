@@ -268,7 +268,7 @@ def verification_facts(
     elif verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
         facts |= compared
     elif whole not in (None, size):
-        same = getattr(verification.oracle, "coin", None) == getattr(oracle, "coin", None)
+        same = verification.oracle and oracle and analysis(verification.oracle).coin == analysis(oracle).coin
         coins = "with the same coin" if same else "with a coin of their own"
         facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
     facts |= {

@@ -56,6 +56,11 @@ class Estimator:
         """Lower bounds for the reported variances, one per value."""
         return np.zeros(self.size)
 
+    @property
+    def least_spread(self) -> float | None:
+        """The least variance of the support that a report gives to a value nobody holds; None if it supports none."""
+        return None
+
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""
         del n, counts, members, options

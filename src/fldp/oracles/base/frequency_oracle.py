@@ -94,6 +94,11 @@ class FrequencyOracle(Oracle):
         return Estimate(self, counts, stderr, counted.n, basis=basis)
 
 
+def domain_size_of(oracle: Oracle) -> int | None:
+    """Return the number of values of an oracle; None where they are strings or records."""
+    return oracle.domain_size if isinstance(oracle, FrequencyOracle) else None
+
+
 def _with_own_methods(oracle: FrequencyOracle) -> Estimator:
     """Return the inherited estimator with the methods that the class of the oracle overrides."""
     estimator = copy.copy(nearest(oracle, "estimator") or Estimator(oracle.domain_size))

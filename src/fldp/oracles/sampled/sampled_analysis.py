@@ -75,9 +75,13 @@ class SampledAnalysis(Analysis[Sampled]):
         held = np.flatnonzero(flat) if flat.any() else np.zeros(1, np.int64)
         return self.oracle.among(held), flat[held]
 
+    @property
+    def members(self) -> tuple[FrequencyOracle, ...]:
+        return self.oracle.members
+
     def thresholds(self) -> Iterator[tuple[int, int]]:
         for member in self.oracle.members[:1]:
-            coin = getattr(member, "coin", None)
+            coin = analysis(member).coin
             yield self.oracle._values_end // 2, coin.keep if coin else 1 << 63
 
     def resized(self, domain_size: int) -> AmongRecords:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +10,6 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
-from fldp.oracles.base.oracle import Law
 from fldp.oracles.flexible.fwr_analysis import FWRAnalysis
 from fldp.oracles.flexible.lwr import LWR, Bases
 from fldp.oracles.flexible.walsh_analysis import whole
@@ -39,26 +36,6 @@ class LWRAnalysis(FWRAnalysis):
     def thresholds(self) -> Iterator[tuple[int, int]]:
         coins = self.oracle._coins
         yield from ((value, coin.keep) for value, coin in enumerate((coins.first, coins.second)))
-
-    def keep_law(self) -> Law:
-        """Return the exact law of the answers that are kept, as tuples: those to all symbols, each on its own."""
-        first, every, one = self.oracle._coins.first, range(self.oracle._symbols), Fraction(1)
-        return {
-            answers: prod(
-                (first.p if answer == symbol else first.q for symbol, answer in enumerate(answers)), start=one
-            )
-            for answers in product(every, repeat=len(every))
-        }
-
-    def history_law(self, symbols: tuple[int, ...]) -> Law:
-        """Return the exact law of the reported symbols of a person whose value has these symbols, day after day."""
-        second, law = self.oracle._coins.second, dict[tuple[int, ...], Fraction]()
-        for answers, share in self.keep_law().items():
-            for reported in product(range(self.oracle._symbols), repeat=len(symbols)):
-                days = zip(reported, symbols, strict=True)
-                part = prod((second.p if seen == answers[s] else second.q for seen, s in days), start=share)
-                law[reported] = law.get(reported, Fraction(0)) + part
-        return law
 
     def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
         """All reports depend on the answers that are kept: on one where the symbol stays, else on all of them."""

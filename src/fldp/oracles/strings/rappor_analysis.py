@@ -84,10 +84,6 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     def law(self, value: int, public: Public = None) -> Law:
         return self._law(value, public, self.oracle._coins.p_star, self.oracle._coins.q_star)
 
-    def keep_law(self, value: int, public: Public) -> Law:
-        """Return the exact law of the permanent response, given the cohort."""
-        return self._law(value, public, self.oracle._coins.f / 2, 1 - self.oracle._coins.f / 2)
-
     def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
         return {"all reports": (self.oracle._coins.lasting_ratio, self.oracle.epsilon_permanent)}
 

@@ -11,9 +11,8 @@ from fldp.errors import ParameterError
 from fldp.experiments.datasets import population
 from fldp.experiments.datasets.from_files import ENDINGS
 from fldp.oracles import get_listed
-from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.estimator import Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Options
 from fldp.oracles.registry import examples
 from fldp.support.canonical_json import Json
 from fldp.support.validation import MistakeList, fail, line, one_of
@@ -118,8 +117,7 @@ class Contender:
 @cache
 def _estimator(name: str) -> Options:
     """Return the estimator of some oracle of this name: all of them have the same decoders and methods."""
-    known = examples(get_listed(name))
-    return known[0].estimator if known else Estimator(size=2)
+    return next((oracle.estimator for oracle in examples(get_listed(name))), Options())
 
 
 def source(owner: str, name: str, value: object) -> Source:

@@ -418,7 +418,8 @@ def analyses(*classes: type) -> Callable[[Companion], Companion]:
 
 def analysis(oracle: AnyOracle) -> Analysis[AnyOracle]:
     """Return the analysis of an oracle: by the companion of its class, or of the nearest base class that has one."""
-    return _companion(type(oracle), type(oracle.estimator))(oracle)  # type: ignore[return-value]
+    estimator: type = type(oracle.estimator)
+    return _companion(type(oracle), estimator)(oracle)  # type: ignore[return-value]
 
 
 @cache

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
     from fldp.data.reports import Reports
 
 
+class Options:
+    """What all estimators have: the options of ``estimate``, each with its constraint, decoders and methods."""
+
+    options: ClassVar[Mapping[str, Constraint]] = {}  # beside decoder and method
+    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
+    methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
+
+
 @dataclass(frozen=True, eq=False)
-class Estimator:
+class Estimator(Options):
     """Unbiased estimates of the counts of ``size`` values, with their exact variances.
 
     ``decode`` and ``variance`` are required; the rest suits estimates that are alike for all values and uncorrelated.
     """
 
     size: int
-
-    options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside decoder and method
-    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
-    methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         """Return unbiased counts of all values."""

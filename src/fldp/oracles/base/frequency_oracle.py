@@ -13,14 +13,14 @@ from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import Values, as_values
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.estimator import Estimator, Options
 from fldp.oracles.base.moved_members import Adapted, nearest
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.responder.response import MAX_VALUES as MAX_VALUES
 from fldp.support.validation import Constraint, integer, one_of, positive
 
-_STATISTICS = tuple(name for name in vars(Estimator) if not name.startswith("_"))
+_STATISTICS = tuple(name for name in {**vars(Options), **vars(Estimator)} if not name.startswith("_"))
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,6 +1,7 @@
 """Memoization: what people draw once and store, and the reports that are drawn from it anew each time."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -23,34 +24,26 @@ class Kept(Protocol):
     def __len__(self) -> int: ...
 
 
+@dataclass(frozen=True, eq=False)
 class Memoization(ABC):
     """The two stages of an oracle, the first of which people draw once and store.
 
     If it ``follows``, what is stored depends on no value, and reports follow a value that changes. Else it is the
-    permanent response to one value.
+    permanent response to one value. ``steady_epsilon`` is the epsilon of all reports together of a value that does not
+    change: of each of the ``answers`` that are stored. ``change_visible`` is the probability that a change of value can
+    be seen at all, which no epsilon covers.
     """
 
+    steady_epsilon: float
+    answers: int
+    change_visible: Fraction
+
     follows: ClassVar[bool]
-
-    @property
-    @abstractmethod
-    def steady_epsilon(self) -> float:
-        """The epsilon of all reports together of a value that does not change."""
-
-    @property
-    @abstractmethod
-    def answers(self) -> int:
-        """The number of answers that are stored, each of which costs ``steady_epsilon``."""
 
     @property
     def lasting_epsilon(self) -> float:
         """The epsilon of all reports together that are drawn from what one person stores."""
         return self.answers * self.steady_epsilon
-
-    @property
-    @abstractmethod
-    def change_visible(self) -> Fraction:
-        """The probability that a change of value can be seen at all, which no epsilon covers."""
 
     @abstractmethod
     def keep(self, people: object, /, *, rng: int | Stream | None = None) -> Kept:

@@ -17,6 +17,7 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.numerics.kernels import pays
+from fldp.oracles.base.estimator import Options
 from fldp.oracles.base.memoization import Memoization
 from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
@@ -48,17 +49,6 @@ class Mechanism(Protocol):
 
 
 Sampler = Callable[[Values, Stream, Array], None]
-
-
-class Options(Protocol):
-    """What all estimators have: the options of ``estimate``, each with its constraint, decoders and methods."""
-
-    @property
-    def options(self) -> Mapping[str, Constraint]: ...
-    @property
-    def decoders(self) -> tuple[str, ...]: ...
-    @property
-    def methods(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, repr=False)

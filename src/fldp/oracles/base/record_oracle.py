@@ -6,20 +6,20 @@ attacks) takes ``oracle.among(records)``, a ``FrequencyOracle`` over the numbers
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.values import Values, as_values, discreet
 from fldp.errors import DomainError, ParameterError
+from fldp.oracles.base.estimator import Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.validation import Constraint, fail, integer, is_integer
+from fldp.support.validation import fail, integer, is_integer
 
 MAX_QUESTIONS, MAX_COMBINATIONS = 64, 1 << 62
 
@@ -77,12 +77,8 @@ class RecordCode:
         return digits
 
 
-class RecordEstimator(ABC):
+class RecordEstimator(Options, ABC):
     """What is known of a tally of records; it has no options, since what decodes a view has its own."""
-
-    options: ClassVar[Mapping[str, Constraint]] = {}
-    decoders: ClassVar[tuple[str, ...]] = ()
-    methods: ClassVar[tuple[str, ...]] = ("linear",)
 
     @abstractmethod
     def draw_state(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,13 @@ from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.estimator import Estimator, Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.randomness.stream import Words
 from fldp.support.canonical_json import Json
-from fldp.support.validation import Constraint, fail, integer, one_of, positive
+from fldp.support.validation import fail, integer, one_of, positive
 
 
 class Fit(NamedTuple):
@@ -45,12 +45,8 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class StringEstimator(ABC):
+class StringEstimator(Options, ABC):
     """Estimates of the counts of candidates from a tally, and how much they vary."""
-
-    options: ClassVar[Mapping[str, Constraint]] = {}
-    decoders: ClassVar[tuple[str, ...]] = ()
-    methods: ClassVar[tuple[str, ...]] = ("linear",)
 
     @abstractmethod
     def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:

@@ -1,7 +1,6 @@
 """LWR: lasting Walsh response, for people who report again and again about a value that may change."""
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -71,25 +70,9 @@ class LastingAnswers(Memoization):
     """The two stages of LWR: bases, and reports of the values of the day."""
 
     oracle: "LWR"
+    coins: KeptCoins  # of what is kept and of a report
 
     follows = True
-
-    @property
-    def coins(self) -> KeptCoins:
-        """The realised coins, of what is kept and of a report."""
-        return self.oracle._coins
-
-    @property
-    def steady_epsilon(self) -> float:
-        return self.oracle.epsilon_permanent
-
-    @property
-    def answers(self) -> int:
-        return self.oracle._symbols
-
-    @property
-    def change_visible(self) -> Fraction:
-        return self.coins.change_visible
 
     def keep(self, n: object, /, *, rng: int | Stream | None = None) -> Bases:
         """Draw what ``n`` people keep, before they have any answer. It is to be stored, never sent.
@@ -213,7 +196,8 @@ class LWR(FrequencyOracle):
 
     @cached_property
     def memoization(self) -> LastingAnswers:
-        return LastingAnswers(self)
+        coins = self._coins
+        return LastingAnswers(self.epsilon_permanent, self._symbols, coins.change_visible, self, coins)
 
     @property
     def _keep_words(self) -> int:

@@ -75,19 +75,9 @@ class PermanentResponse(Memoization):
     """The two stages of RAPPOR: permanent responses, in the format of reports, and reports of them."""
 
     oracle: "RAPPOR"
+    coins: StageCoins  # of both stages
 
     follows = False
-    answers = 1
-    change_visible = Fraction(0)  # what is kept is of one value, whatever comes later
-
-    @property
-    def coins(self) -> StageCoins:
-        """The realised coins of both stages."""
-        return self.oracle._coins
-
-    @property
-    def steady_epsilon(self) -> float:
-        return self.oracle.epsilon_permanent
 
     def keep(self, values: object, /, *, rng: int | Stream | None = None) -> Reports:
         """Draw the permanent responses. They are to be stored, never sent.
@@ -192,7 +182,8 @@ class RAPPOR(StringOracle):
 
     @cached_property
     def memoization(self) -> PermanentResponse:
-        return PermanentResponse(self)
+        # What is kept is of one value, whatever comes later: no change shows.
+        return PermanentResponse(self.epsilon_permanent, 1, Fraction(0), self, self._coins)
 
     @cached_property
     def _filters(self) -> CohortFilters:

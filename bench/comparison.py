@@ -142,9 +142,9 @@ def rows_of(variants: list[FrequencyOracle], setting: Setting) -> Iterator[Row]:
     """Yield a row for every decoder; its label has the eta where there are several, and where it is no plain LDP."""
     for oracle in variants:
         chosen = [f"eta {oracle.eta}"] if oracle.eta < 1 or len(variants) > 1 else []
-        for decoder in oracle.decoders:
+        for decoder in oracle.estimator.decoders:
             yield Row(", ".join([oracle.name, *chosen, decoder]), oracle, {"decoder": decoder}, setting)
-        if not oracle.decoders:
+        if not oracle.estimator.decoders:
             yield Row(", ".join([oracle.name, *chosen]), oracle, {}, setting)
 
 

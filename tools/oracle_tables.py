@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from fldp.conformance.vectors import examples
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.registry import built_in
+from fldp.oracles.registry import built_in, examples
 from fldp.wire.arrow_reports import names
 
 ROOT = Path(__file__).parents[1]

@@ -12,18 +12,20 @@ from fldp.oracles import grouped
 from fldp.oracles.base import frequency_oracle, record_oracle, treatment
 from fldp.oracles.flexible import fwr, fwr_items
 from fldp.oracles.plain import hadamard_response, wave
+from fldp.oracles.sampled import sampled, views
 from fldp.oracles.strings import count_mean_sketch
 from fldp.oracles.unequal import exponential
-from fldp.participant import limits, participant
+from fldp.participant import limits, participant, past_answers
 from fldp.randomness import budget_coins
 from fldp.responder import kept_responses, symbol_responses
 from fldp.search import rounds
 from fldp.support import identifiers
 from fldp.survey import pass_rules, questions_table, rules
+from fldp.telemetry import metrics, modes
 from fldp.wire import batch
 
 FILE = Path(__file__).parents[1] / "js" / "src" / "support" / "constants.ts"
-_BIGINTS = ("BALANCE_STEPS", "MAX_SYMBOLS")
+_BIGINTS = ("BALANCE_STEPS", "MAX_COMBINATIONS", "MAX_SYMBOLS")
 _HEAD = "/** What Python and JavaScript agree on. `make javascript` writes this file from Python. */\n"
 
 
@@ -79,6 +81,10 @@ def constants() -> dict[str, tuple[str, Any]]:
         "MAX_LABEL": ("The most characters of a label.", rules.MAX_LABEL),
         "MAX_LABELS": ("The most labels of a survey.", rules.MAX_LABELS),
         "MAX_QUESTIONS": ("The most questions of a survey.", record_oracle.MAX_QUESTIONS),
+        "MAX_COMBINATIONS": ("There are fewer records of several answers than this.", record_oracle.MAX_COMBINATIONS),
+        "MAX_VIEWS": ("The most views of a record.", views.MAX_VIEWS),
+        "MAX_VIEW_VALUES": ("The most values of a view.", views.MAX_VIEW_VALUES),
+        "MAX_WEIGHT": ("The most that the weights of all views add up to.", sampled.MAX_WEIGHT),
         "MAX_ANSWERS": ("The most answers of one question of several.", questions_table.MAX_ANSWERS),
         "MAX_MINIMUM": ("The largest number of reports below which nothing is shown.", rules.MAX_MINIMUM),
         "RELEASES": ("How many more reports it may take before those who read see them.", [*rules.RELEASES]),
@@ -88,6 +94,9 @@ def constants() -> dict[str, tuple[str, Any]]:
             "The limit of each month on one origin, where a program wants limits that renew.",
             _limit(limits.Limits.renewing().month or limits.Limit(1, 1)),
         ),
+        "MAX_EARLIER": ("The most batches of other days that can be taken back.", past_answers.MAX_EARLIER),
+        "METRICS_FORMAT": ("The format of a program's metrics.", metrics.FORMAT),
+        "CI": ("The variables that continuous integration sets.", [*modes.CI]),
         "MAX_RETRIES": ("How often a request is repeated.", patience.retries),
         "FIRST_DELAY": (
             "The longest wait before the first repetition, in milliseconds.",

@@ -34,7 +34,7 @@ def test_independent_questions_are_called_associated_as_often_as_promised(size, 
     """5 % alarms in 2.5 to 7.5 % of 1,500 runs, with about so many people in the view of the pair."""
     questions, runs = 4, 1500
     oracle = fldp.questions([size] * questions, 1.0, "all", base="ss")
-    pairs = len(oracle.seen)
+    pairs = len(oracle.design.views)
     alarms = 0
     for run in range(runs):
         rng = np.random.default_rng(run)
@@ -54,7 +54,7 @@ def test_variance_of_those_who_reported():
     asked = oracle.estimate(oracle.privatize(rows, rng=0)).questions
     for run in range(runs):
         order, decoded = rng.permutation(n), []
-        for k, (view, member) in enumerate(zip(oracle.seen, oracle.members, strict=True)):
+        for k, (view, member) in enumerate(zip(oracle.design.views, oracle.members, strict=True)):
             values = view.values(rows[order[ends[k] : ends[k + 1]]])
             decoded.append(member.estimator.decode(member.tally(member.privatize(values, rng=3 * run + k))) / people[k])
         tables = fldp.Tables(oracle, n, people, tuple(decoded), asked)

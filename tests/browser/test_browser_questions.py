@@ -101,8 +101,10 @@ def test_all_questions_are_on_one_page_and_the_report_says_what_it_is_about(brow
         page.get_by_text("Chance chose this, not your answers.").wait_for()
         good(page)
         seen = bytes.fromhex(page.locator(".bytes").text_content())
-        view = survey.oracle.people(survey.oracle.tally(wire.decode(seen, survey.oracle, survey.version))).index(1)
-        places = survey.oracle.seen[view].questions
+        view = survey.oracle.estimator.people(
+            survey.oracle.tally(wire.decode(seen, survey.oracle, survey.version))
+        ).index(1)
+        places = survey.oracle.design.views[view].questions
         texts = [asked.text for asked in survey.questions]
         parts = page.locator("section", has=page.get_by_text("Chance chose this")).locator("ul")
         assert parts.nth(0).locator("li").all_text_contents() == [texts[place] for place in places]
@@ -352,6 +354,6 @@ def test_a_survey_of_several_questions_is_made_in_the_form(browser, server, tmp_
     ]
     assert survey.questions[2].optional
     assert survey.questions[0].number.unit == "km"
-    assert {view.questions for view in survey.oracle.seen if len(view.questions) > 1} == {(1, 2)}
+    assert {view.questions for view in survey.oracle.design.views if len(view.questions) > 1} == {(1, 2)}
     assert survey.version == version
     assert survey.version in server.counts()

@@ -38,7 +38,7 @@ def dense(oracle, tally):
     """
     size = oracle.answers[0]
     information, score = np.zeros((size, size)), np.zeros(size)
-    for entry, member, part in zip(oracle.entries, oracle.members, oracle.split(tally), strict=True):
+    for entry, member, part in zip(oracle.design.entries, oracle.members, oracle.estimator.split(tally), strict=True):
         joined = entry[2] if entry[0] == "cells" else 1
         C = np.kron(np.eye(size // joined), np.ones(joined))
         law, added = laws(member)

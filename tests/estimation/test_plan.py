@@ -40,7 +40,7 @@ def test_every_oracle_has_rows_or_a_reason(domain_size, eta):
     assert all("\n" not in reason and len(reason) > 10 for reason in plan.skipped.values())
     for row in plan.rows:
         assert row.oracle.domain_size == domain_size
-        assert (row.decoder is None) == (not row.oracle.decoders)
+        assert (row.decoder is None) == (not row.oracle.estimator.decoders)
     errors = [row.error_mean for row in plan.rows]
     assert errors == pytest.approx(sorted(errors), rel=1e-5)
 
@@ -160,7 +160,7 @@ MORE = {
 def test_errors_fall_with_epsilon(name):
     """Up to rounding: above twice the least budget, IDUE cannot become any better."""
     size = {"rr": 2, "exponential": 40, "wave": 64}.get(name, 1023)
-    for decoder in fldp.oracles.get(name).decoders or (None,):
+    for decoder in registry.examples(registry.get(name))[0].estimator.decoders or (None,):
         errors = [error for _, error in curve(name, size, 1000, decoder=decoder, **MORE.get(name, {}))]
         assert len(errors) > 20
         assert all(later <= before * (1 + 1e-5) for before, later in itertools.pairwise(errors))
@@ -303,7 +303,7 @@ def test_bad_use_of_the_shell(arguments, message):
 def test_the_error_in_an_even_population(name):
     """It is that of the value whose error is largest, where that value is rare and the others are even."""
     oracle = CASES[name][1]
-    for decoder in oracle.decoders or (None,):
+    for decoder in oracle.estimator.decoders or (None,):
         options = {} if decoder is None else {"decoder": decoder}
         counts = np.full((oracle.domain_size,) * 2, 1000 / (oracle.domain_size - 1))
         np.fill_diagonal(counts, 0)

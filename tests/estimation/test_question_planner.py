@@ -33,7 +33,7 @@ def test_all_pairs_of_ten_questions(size, pair, single):
 )
 def test_the_choice_of_blocks(epsilon, count, size, together, most):
     plan = plan_questions([size] * count, epsilon, 1000, "all")
-    assert {len(view.questions) for view in plan.oracle.seen} == {together}
+    assert {len(view.questions) for view in plan.oracle.design.views} == {together}
     assert plan.design.error((0, 1)) <= most
 
 
@@ -59,7 +59,7 @@ def test_weights_of_mixed_sizes():
 def test_two_chosen_crosses():
     plan = plan_questions(MIXED, 1.0, 1000, [[0, 1], [3, 5]], base="ss")
     assert plan.design.score / len(plan.design.wanted.tables) <= 18.7
-    assert plan.oracle.entries[-2:] == [[0, 1], [3, 5]]
+    assert plan.oracle.design.entries[-2:] == [[0, 1], [3, 5]]
 
 
 def test_singles_at_epsilon_1():
@@ -73,7 +73,7 @@ def test_the_formula_is_the_mean_variance_of_all_cells():
     oracle = fldp.Sampled(epsilon=1.0, answers=[3, 2, 4], views=[[0], [0, 1], [0, 2], [1, 2]], weights=[1, 2, 3, 4])
     n = 10_000
     people = tuple(n * weight // 10 for weight in (1, 2, 3, 4))
-    uniform = tuple(np.full(view.size, 1 / view.size) for view in oracle.seen)
+    uniform = tuple(np.full(view.size, 1 / view.size) for view in oracle.design.views)
     asked = oracle.estimate(oracle.privatize(oracle._sample_records() * 0, rng=0)).questions
     tables = fldp.Tables(oracle, n, people, uniform, asked)
     for table in ((0,), (2,), (0, 1), (1, 2)):

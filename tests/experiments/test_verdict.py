@@ -258,9 +258,9 @@ def test_the_shortest_report(evidence):
 
 def test_moments_of_one_report():
     for oracle in (FHR(1.0, 7), FHR(0.5, 6), GRR(2.0, 5)):
-        moments_of = moments(oracle, **({"decoder": "paper"} if oracle.decoders else {}))
+        moments_of = moments(oracle, **({"decoder": "paper"} if oracle.estimator.decoders else {}))
         assert moments_of.bias < 1e-12
-        options = {"decoder": "paper"} if oracle.decoders else {}
+        options = {"decoder": "paper"} if oracle.estimator.decoders else {}
         own, other = oracle.variance(1, 1, **options), oracle.variance(1, 0, **options)
         assert moments_of.difference(own, other) < 1e-12
         assert moments_of.difference(own * 1.01, other) > 0.009

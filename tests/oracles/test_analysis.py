@@ -5,6 +5,8 @@ import inspect
 import re
 import subprocess
 import sys
+import warnings
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from fldp.oracles.kit import (
     analysis,
     supports_worth,
 )
+from fldp.oracles.registry import examples
 from support.defects import Subset
 from support.small_oracles import SMALL
 
@@ -72,6 +75,15 @@ def test_nobody_outside_of_the_room_goes_around_the_analysis():
     outside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "oracles"]
     assert [path for path in outside if DIRECTLY.search(path.read_text())] == []
     assert DIRECTLY.search("self.oracle.law(3)")
+
+
+ASKED_FOR = re.compile(r"(has|get)attr\((type\()?(\w+\.)*(oracle|inner|member)\)?(\.estimator)?, \"")
+
+
+def test_nobody_outside_of_the_room_asks_what_members_an_oracle_has():
+    outside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "oracles"]
+    assert [path for path in outside if ASKED_FOR.search(path.read_text())] == []
+    assert ASKED_FOR.search('getattr(self.oracle.estimator, "sketch", None)')
 
 
 def test_there_is_no_second_mechanism():
@@ -173,11 +185,45 @@ def test_an_oracle_answers_under_the_old_names_with_a_warning(oracle):
         assert about.promise == oracle.promise
 
 
-LARGER = {  # oracles with more than 20 public members besides their parameters, and what for
-    "lwr": {"keep", "respond", "basis", "lasting_epsilon", "change_visible", "follows"},  # what people store
-    "rappor": {"keep", "respond", "lasting_epsilon", "among", "published"},  # the same; strings; the paper's parameters
-    "sampled": {"seen", "entries", "drawn", "members", "people", "split", "records", "digits"},  # views and records
+MOVED = {
+    fldp.FHR(1.0, 7): "estimator.decoders estimator.methods",
+    fldp.LWR(0.5, 9, 1.0): "memoization.keep memoization.respond memoization.basis memoization.lasting_epsilon "
+    "memoization.change_visible memoization.follows memoization.coins",
+    fldp.RAPPOR(1.0, 2.0): "memoization.keep memoization.respond memoization.lasting_epsilon memoization.coins",
+    fldp.Sampled(1.0, answers=(4, 2), views=1): "design.views:seen design.weights:drawn design.entries "
+    "estimator.people estimator.split estimator.draw_state record_code.encode:records record_code.decode:digits",
 }
+
+
+@pytest.mark.parametrize(
+    ("oracle", "path"), [(oracle, path) for oracle, paths in MOVED.items() for path in paths.split()]
+)
+def test_members_of_what_an_oracle_holds_are_read_under_their_old_names(oracle, path):
+    now, _, before = path.partition(":")
+    former = before or now.partition(".")[2]
+    with pytest.warns(DeprecationWarning, match=rf"Oracle.{former} moved: oracle.{now}$"):
+        assert getattr(oracle, former) == attrgetter(now)(oracle)
+    assert former not in public_members(type(oracle))
+
+
+def test_an_oracle_that_holds_nothing_has_no_members_of_it():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not any(hasattr(fldp.GRR(1.0, 5), name) for name in ("keep", "respond", "follows", "coins", "seen"))
+    with pytest.raises(AttributeError, match="'GRR' object has no attribute 'keep'"):
+        _ = fldp.GRR(1.0, 5).keep
+
+
+def test_an_oracle_that_names_methods_itself_has_them():
+    class Chosen(fldp.FHR):
+        methods = ("linear", "adaptive")
+
+    tally = Chosen(1.0, 7).tally(Chosen(1.0, 7).privatize([1, 2, 3], rng=7))
+    assert Chosen(1.0, 7).estimate(tally, method="adaptive").n == 3
+    with pytest.raises(fldp.ParameterError, match="method"):
+        Chosen(1.0, 7).estimate(tally, method="em")
+    with pytest.raises(TypeError, match="Both: decoders and methods moved: define them on the class of its estimator"):
+        type("Both", (fldp.GRR,), {"methods": ("linear",), "estimator": None})
 
 
 def public_members(cls):
@@ -190,15 +236,9 @@ def test_an_oracle_is_small():
     assert len(public_members(FrequencyOracle)) <= 20
     for cls in map(get, names()):
         assert len([each for each in cls.__mro__ if issubclass(each, Oracle)]) <= 3, cls
-        assert len(public_members(cls) - cls.params.keys() - LARGER.get(cls.name, set())) <= 20, cls
-        assert LARGER.get(cls.name, set()) <= public_members(cls)
-        companion = type(analysis(by_example(cls)))
+        assert len(public_members(cls) - cls.params.keys()) <= 20, cls
+        companion = type(analysis(examples(cls)[0]))
         assert len([each for each in companion.__mro__ if issubclass(each, Analysis)]) <= 3, companion
-
-
-def by_example(cls):
-    example = cls.examples[0]
-    return cls(**example) if isinstance(example, dict) else cls(*example)
 
 
 def test_a_client_loads_no_companion():

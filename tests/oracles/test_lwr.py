@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import DomainError, MergeError, ParameterError, WireError
-from fldp.oracles.base.oracle import Refreshing, follows, lasting_epsilon, steady_epsilon
+from fldp.oracles.base.memoization import following, lasting_epsilon, steady_epsilon
 from fldp.oracles.kit import analysis
 from fldp.privacy.auditor import audit_histories
 from fldp.randomness.coins import exp_lower
@@ -53,8 +53,8 @@ def test_coins_never_exceed_either_epsilon(epsilon, times, bits):
 def test_a_report_has_the_law_of_fwr(bits, permanent):
     """Whatever is kept: p and q are those of FWR at epsilon within 2^-60, for every choice of masks and value."""
     oracle, plain = fldp.LWR(permanent / 2, 8, permanent, bits), fldp.FWR(permanent / 2, 8, 1, bits)
-    assert abs(oracle.coins.p - plain.coin.p) < Fraction(1, 2**60)
-    assert abs(oracle.coins.q - plain.coin.q) < Fraction(1, 2**60)
+    assert abs(oracle.memoization.coins.p - plain.coin.p) < Fraction(1, 2**60)
+    assert abs(oracle.memoization.coins.q - plain.coin.q) < Fraction(1, 2**60)
     assert oracle.variance(1, 0) == pytest.approx(plain.variance(1, 0), rel=1e-12)
     masks = [(0,) * bits, (1, 6, 3)[:bits], (7, 7, 2)[:bits]]
     for value, public in product(range(8), masks):
@@ -63,12 +63,20 @@ def test_a_report_has_the_law_of_fwr(bits, permanent):
         assert max(abs(law[outcome] - like[outcome]) for outcome in law) < Fraction(1, 2**60)
 
 
+def keep_law(oracle):
+    """The law of the answers that are kept, from the realised coins alone: those to all symbols, each on its own."""
+    first, every = oracle.memoization.coins.first, range(oracle._symbols)
+    return {
+        table: math.prod((first.p if table[s] == s else first.q for s in every), start=Fraction(1))
+        for table in product(every, repeat=len(every))
+    }
+
+
 def told(oracle, symbols):
     """The law of the reported symbols of a history, from the realised coins alone, by all tables that can be kept."""
-    first, second, g = oracle.coins.first, oracle.coins.second, oracle._symbols
+    second, g = oracle.memoization.coins.second, oracle._symbols
     law = dict.fromkeys(product(range(g), repeat=len(symbols)), Fraction(0))
-    for table in product(range(g), repeat=g):
-        share = math.prod((first.p if table[s] == s else first.q for s in range(g)), start=Fraction(1))
+    for table, share in keep_law(oracle).items():
         for seen in law:
             days = zip(seen, symbols, strict=True)
             law[seen] += share * math.prod(second.p if each == table[s] else second.q for each, s in days)
@@ -83,18 +91,16 @@ def test_the_law_of_a_report_is_that_of_both_stages(bits):
         law = told(oracle, (symbol,))
         assert sum(law.values()) == 1
         for (seen,), share in law.items():
-            assert share == (oracle.coins.p if seen == symbol else oracle.coins.q)
-        assert law == analysis(oracle).history_law((symbol,))
-    assert sum(analysis(oracle).keep_law().values()) == 1
+            assert share == (oracle.memoization.coins.p if seen == symbol else oracle.memoization.coins.q)
 
 
 def test_the_law_with_eight_symbols():
     oracle = fldp.LWR(1.0, 8, 2.5, 3)
-    first, second = oracle.coins.first, oracle.coins.second
+    first, second = oracle.memoization.coins.first, oracle.memoization.coins.second
     for symbol, seen in product(range(8), repeat=2):
         kept = ((first.p if answer == symbol else first.q, answer) for answer in range(8))
         share = sum(part * (second.p if answer == seen else second.q) for part, answer in kept)
-        assert share == (oracle.coins.p if seen == symbol else oracle.coins.q)
+        assert share == (oracle.memoization.coins.p if seen == symbol else oracle.memoization.coins.q)
 
 
 def worst(oracle, one, two):
@@ -108,7 +114,7 @@ def worst(oracle, one, two):
 def test_a_value_that_stays_keeps_the_permanent_epsilon(days, reached):
     """Exactly, for every number of days, and it is nearly reached; one report is far below it."""
     loss, ratio = worst(USUAL, (0,) * days, (1,) * days)
-    assert ratio <= USUAL.coins.first.p / USUAL.coins.first.q <= exp_lower(1.0)
+    assert ratio <= USUAL.memoization.coins.first.p / USUAL.memoization.coins.first.q <= exp_lower(1.0)
     assert reached < loss < 1
 
 
@@ -120,7 +126,7 @@ def test_a_value_that_stays_among_four_symbols():
 
 def logs(oracle, days):
     """All histories of so many days, and the logarithms of their laws, a row each; in doubles, table by table."""
-    first, second, g = oracle.coins.first, oracle.coins.second, oracle._symbols
+    first, second, g = oracle.memoization.coins.first, oracle.memoization.coins.second, oracle._symbols
     laws = np.zeros((g**days, g**days))
     for table in product(range(g), repeat=g):
         share = math.prod(float(first.p if table[s] == s else first.q) for s in range(g))
@@ -146,7 +152,7 @@ def test_histories_of_one_pattern_keep_the_lasting_epsilon(eight_days):
     for place, one in enumerate(histories):
         (other,) = (k for k, two in enumerate(histories) if k != place and same_pattern(one, two))
         most = max(most, float((laws[place] - laws[other]).max()))
-    assert USUAL.lasting_epsilon == 2.0
+    assert USUAL.memoization.lasting_epsilon == 2.0
     assert 1.95 < most < 2.0
 
 
@@ -154,16 +160,16 @@ def test_histories_of_one_pattern_among_four_symbols():
     oracle = fldp.LWR(0.5, 8, 1.0, 2)
     histories, laws = logs(oracle, 2)
     pairs = [(a, b) for a, b in product(range(16), repeat=2) if a != b and same_pattern(histories[a], histories[b])]
-    assert max(float((laws[a] - laws[b]).max()) for a, b in pairs) <= oracle.lasting_epsilon
+    assert max(float((laws[a] - laws[b]).max()) for a, b in pairs) <= oracle.memoization.lasting_epsilon
     ratios = analysis(oracle).lasting_ratios()["all reports of one pattern"]
-    assert ratios == ((oracle.coins.first.p / oracle.coins.first.q) ** 4, 4.0)
+    assert ratios == ((oracle.memoization.coins.first.p / oracle.memoization.coins.first.q) ** 4, 4.0)
 
 
 def test_that_a_value_changes_is_covered_by_no_epsilon_of_it(eight_days):
     """Not by the lasting epsilon, and not even by that of eight fresh reports; only by the second coin alone."""
     _, laws = eight_days
     most = max(float((laws[k] - laws).max()) for k in range(len(laws)))
-    second = math.log(USUAL.coins.second.p / USUAL.coins.second.q)
+    second = math.log(USUAL.memoization.coins.second.p / USUAL.memoization.coins.second.q)
     assert second == pytest.approx(1.18, abs=0.005)
     assert most == pytest.approx(4.33, abs=0.01)
     assert 8 * USUAL.epsilon < most < 8 * second
@@ -176,23 +182,23 @@ def test_that_a_value_changes_is_covered_by_no_epsilon_of_it(eight_days):
 def test_how_likely_a_change_shows(permanent, bits, shown):
     """By going through all tables and pairs of symbols: what is kept for the two differs, and they differ."""
     oracle = fldp.LWR(permanent / 2, 100, permanent, bits)
-    law, g = analysis(oracle).keep_law(), oracle._symbols
+    law, g = keep_law(oracle), oracle._symbols
     seen = sum(
         share * Fraction(1, g * g) * (table[one] != table[two])
         for table, share in law.items()
         for one, two in product(range(g), repeat=2)
     )
-    assert seen == oracle.change_visible
+    assert seen == oracle.memoization.change_visible
     assert float(seen) == pytest.approx(shown, abs=0.006)
 
 
 def test_promises():
     oracle = fldp.LWR(0.5, 20, 1.0)
-    assert (follows(oracle), lasting_epsilon(oracle), steady_epsilon(oracle)) == (True, 2.0, 1.0)
+    assert (bool(following(oracle)), lasting_epsilon(oracle), steady_epsilon(oracle)) == (True, 2.0, 1.0)
     rappor = fldp.RAPPOR(0.5, 1.0)
-    assert (follows(rappor), lasting_epsilon(rappor), steady_epsilon(rappor)) == (False, 1.0, 1.0)
-    assert isinstance(rappor, Refreshing)
-    assert not follows(fldp.GRR(1.0, 5))
+    assert (bool(following(rappor)), lasting_epsilon(rappor), steady_epsilon(rappor)) == (False, 1.0, 1.0)
+    assert rappor.memoization.change_visible == 0
+    assert fldp.GRR(1.0, 5).memoization is None
     verified = fldp.verify(oracle)
     assert verified.holds
     assert {name: round(epsilon, 9) for name, epsilon in verified.lasting.items()} == {
@@ -205,7 +211,7 @@ def test_a_broken_permanent_promise_is_found(monkeypatch):
     """A first coin of epsilon 1.1 where 1 is declared: one report is as declared, all together are not."""
     oracle = fldp.LWR(0.5, 8, 1.0)
     coins = KeptCoins.build("LWR", 0.5, 1.1, 2)
-    monkeypatch.setattr(type(oracle), "coins", property(lambda self: coins))
+    monkeypatch.setattr(type(oracle), "_coins", property(lambda self: coins))
     verified = fldp.verify(oracle)
     assert verified.judgement.holds
     assert not verified.holds
@@ -243,13 +249,14 @@ def test_the_two_stages_are_privatize(bits):
     oracle._respond(kept, values, np.ascontiguousarray(words[:, oracle._keep_words :]), reports)
     assert (reports == oracle.privatize(values, rng=4).data).all()
     assert [oracle.report_format.outcome(row) for row in reports] == naive.privatize(oracle, values, words.reshape(-1))
-    mine = oracle.keep(50, rng=5)
-    days = [oracle.respond(mine, values, rng=day) for day in (6, 7)]
+    stages = oracle.memoization
+    mine = stages.keep(50, rng=5)
+    days = [stages.respond(mine, values, rng=day) for day in (6, 7)]
     assert days[0] != days[1]
     for answer in days:
         assert oracle.report_format.check(answer.data).all()
         assert all((answer.data[f"mask{j}"] == mine.data[f"mask{j}"]).all() for j in range(bits))
-    assert oracle.respond(mine[3], values[3], rng=6) == oracle.respond(mine[3], [values[3]], rng=6)
+    assert stages.respond(mine[3], values[3], rng=6) == stages.respond(mine[3], [values[3]], rng=6)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3])
@@ -258,7 +265,7 @@ def test_one_person_without_numpy_keeps_and_reports_the_same(bits, size):
     """From the same words, the responder keeps the same bytes, and reports the same from them, as the batch does."""
     oracle = fldp.LWR(0.7, size, 1.5, bits)
     rows = fldp.Stream(8).words(20 * oracle.words).reshape(20, oracle.words)
-    second = oracle.coins.second
+    second = oracle.memoization.coins.second
     rows[:4, -1] = [0, second.keep - 1, second.keep, 2**64 - 1]
     for row in rows:
         script = iter(row.tolist())
@@ -269,16 +276,16 @@ def test_one_person_without_numpy_keeps_and_reports_the_same(bits, size):
         assert fldp.oracles.flexible.lwr.Bases(oracle, kept).to_bytes() == basis
         report = response.following(basis)(size // 2)
         reports = oracle.report_format.empty(1)
-        oracle._respond(oracle.basis(basis).data, np.array([size // 2]), row[None, -1:].copy(), reports)
+        oracle._respond(oracle.memoization.basis(basis).data, np.array([size // 2]), row[None, -1:].copy(), reports)
         assert report == reports[0].item()
 
 
 def test_what_is_kept_depends_on_no_value():
     """Drawn without one, and of the masks and answers that the law says: a chi-squared test, 1 in a million."""
     oracle = fldp.LWR(0.5, 4, 1.0)
-    kept = oracle.keep(20_000, rng=3)
+    kept = oracle.memoization.keep(20_000, rng=3)
     seen = np.bincount(kept.data["mask0"].astype(int) * 4 + kept.data["bits"], minlength=16)
-    first = oracle.coins.first
+    first = oracle.memoization.coins.first
     shares = {0: first.p * first.q, 2: first.p * first.p, 1: first.q * first.q, 3: first.q * first.p}
     expected = np.array([float(shares[table]) / 4 * 20_000 for _ in range(4) for table in range(4)])
     assert (((seen - expected) ** 2 / expected).sum()) < 59.9  # 15 degrees of freedom
@@ -286,23 +293,23 @@ def test_what_is_kept_depends_on_no_value():
 
 def test_bytes_that_are_kept():
     oracle = fldp.LWR(0.5, 1000, 1.0, 2)
-    kept = oracle.keep(3, rng=1)
+    kept = oracle.memoization.keep(3, rng=1)
     assert [len(kept[k].to_bytes()) for k in range(3)] == [4] * 3  # 2 masks of 10 bits, 4 answers of 2
-    assert all(oracle.basis(kept[k].to_bytes()) == kept[k] for k in range(3))
+    assert all(oracle.memoization.basis(kept[k].to_bytes()) == kept[k] for k in range(3))
     with pytest.raises(DomainError, match="a single basis, got 3"):
         kept.to_bytes()
     responder = fldp.Responder(oracle)
     for bad, why in ((b"", "4 bytes"), (bytes(5), "4 bytes"), (b"\xff" * 4, "zeros")):
         with pytest.raises(WireError, match=why):
-            oracle.basis(bad)
+            oracle.memoization.basis(bad)
         with pytest.raises(WireError, match="4 bytes that end in zeros"):
             responder.following(bad)
     with pytest.raises(MergeError, match="what is kept must be of"):
-        USUAL.respond(kept, [1, 2, 3])
+        USUAL.memoization.respond(kept, [1, 2, 3])
     with pytest.raises(DomainError, match="a value for each of 3 bases, got 2"):
-        oracle.respond(kept, [1, 2])
+        oracle.memoization.respond(kept, [1, 2])
     with pytest.raises(DomainError):
-        oracle.respond(kept, [1, 2, 1000])
+        oracle.memoization.respond(kept, [1, 2, 1000])
 
 
 def test_check_oracle():
@@ -324,8 +331,8 @@ def test_the_error_of_a_day_is_that_of_the_formula():
 def test_the_mean_of_several_days_has_the_error_of_the_formula(bits):
     """Of a rare value and people who stay: V(permanent) + (V(one day) - V(permanent)) / days, exactly, as rationals."""
     oracle = fldp.LWR(0.5, 8, 1.0, bits)
-    first, second, g = oracle.coins.first, oracle.coins.second, oracle._symbols
-    gap, law = oracle.coins.p - Fraction(1, g), {}
+    first, second, g = oracle.memoization.coins.first, oracle.memoization.coins.second, oracle._symbols
+    gap, law = oracle.memoization.coins.p - Fraction(1, g), {}
     for held, other, answer in product(range(g), repeat=3):  # symbols of the value that is held, and of the rare one
         share = Fraction(1, g * g) * (first.p if answer == held else first.q)
         agrees = second.p if answer == other else second.q
@@ -367,8 +374,8 @@ def test_an_audit_of_histories_accuses_who_keeps_nothing():
 def test_the_same_people_every_day_are_not_accused():
     """Masks that are kept are not uniform: nothing is claimed of them. Sixty days of 200 people, 1 in 100."""
     oracle = fldp.LWR(0.5, 8, 1.0)
-    kept, held = oracle.keep(200, rng=1), np.arange(200) % 8
-    days = fldp.Reports.concatenate([oracle.respond(kept, held, rng=day) for day in range(60)])
+    kept, held = oracle.memoization.keep(200, rng=1), np.arange(200) % 8
+    days = fldp.Reports.concatenate([oracle.memoization.respond(kept, held, rng=day) for day in range(60)])
     findings = fldp.integrity(days)
     assert findings.passed
     assert any("people keep theirs" in each for each in findings.blind)

@@ -48,7 +48,7 @@ def test_equals_naive_loops(family, oracle):
     reports = oracle.privatize(values, rng=11)
     assert [oracle.report_format.outcome(row) for row in reports.data] == expected
     tally = oracle.tally(reports)
-    for options in [{}, *({"decoder": decoder} for decoder in oracle.decoders)]:
+    for options in [{}, *({"decoder": decoder} for decoder in oracle.estimator.decoders)]:
         counts = oracle.estimate(tally, **options).counts
         np.testing.assert_allclose(counts, naive.estimate(oracle, expected, **options), rtol=1e-9, atol=1e-7)
 

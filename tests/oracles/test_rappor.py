@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import DomainError, MergeError, ParameterError
-from fldp.oracles.base.oracle import Refreshing, lasting_epsilon
+from fldp.oracles.base.memoization import lasting_epsilon
 from fldp.oracles.kit import analysis
 from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import descend
@@ -69,7 +69,7 @@ def test_the_parameters_of_the_paper():
     p_star, q_star = 0.25 * 1.25 + 0.5 * 0.5, 0.25 * 1.25 + 0.5 * 0.75
     assert oracle.epsilon == pytest.approx(2 * math.log(q_star * (1 - p_star) / (p_star * (1 - q_star))), rel=1e-12)
     assert oracle.epsilon_permanent == pytest.approx(4 * math.log(3), rel=1e-12)
-    realised = (oracle.coins.f, oracle.coins.p, oracle.coins.q)
+    realised = (oracle.memoization.coins.f, oracle.memoization.coins.p, oracle.memoization.coins.q)
     assert np.abs(np.array(realised, float) - [0.5, 0.5, 0.75]).max() < 2**-17
 
 
@@ -100,7 +100,7 @@ def test_the_published_order_of_p_and_q():
 
 def response_law(oracle, kept):
     """The law of a report given the bits that are kept, from the realised p and q alone."""
-    p, q = oracle.coins.p, oracle.coins.q
+    p, q = oracle.memoization.coins.p, oracle.memoization.coins.q
     law = {}
     for bits in product((0, 1), repeat=oracle.bits):
         share = Fraction(1)
@@ -111,12 +111,21 @@ def response_law(oracle, kept):
     return law
 
 
+def keep_law(oracle, mark, cohort):
+    """The law of the permanent response: every bit of the filter is flipped with probability f/2, each on its own."""
+    own, flip, law = analysis(oracle)._sets(mark)[cohort], oracle.memoization.coins.f / 2, {}
+    for bits in range(1 << oracle.bits):
+        flipped = sum((bits >> place & 1) != (place in own) for place in range(oracle.bits))
+        law[bits] = flip**flipped * (1 - flip) ** (oracle.bits - flipped)
+    return law
+
+
 @pytest.mark.parametrize("hashes", [1, 2, 3])
 def test_the_law_of_a_report_is_that_of_both_stages(hashes):
     oracle = fldp.RAPPOR(1.0, 2.5, bits=4, hashes=hashes, cohorts=2)
     for mark, cohort in product((3, 4), range(2)):
         law = dict.fromkeys(range(16), Fraction(0))
-        for kept, share in analysis(oracle).keep_law(mark, cohort).items():
+        for kept, share in keep_law(oracle, mark, cohort).items():
             for report, part in response_law(oracle, kept).items():
                 law[report] += share * part
         assert law == analysis(oracle).law(mark, cohort)
@@ -127,12 +136,12 @@ def test_the_law_of_a_report_is_that_of_both_stages(hashes):
 def test_both_epsilons_by_enumeration(hashes):
     """Over many pairs, whose filters share bits or set fewer: never above the bound, which disjoint filters attain."""
     oracle = fldp.RAPPOR(1.0, 2.5, bits=7, hashes=hashes, cohorts=1)
-    coins, seen = oracle.coins, set()
+    coins, seen = oracle.memoization.coins, set()
     assert coins.ratio <= exp_lower(1.0)
     assert coins.lasting_ratio <= exp_lower(2.5)
     sets = {mark: analysis(oracle)._sets(mark)[0] for mark in range(14)}
     assert {len(bits) for bits in sets.values()} >= {max(1, hashes - 1), hashes}
-    laws = {mark: (analysis(oracle).law(mark, 0), analysis(oracle).keep_law(mark, 0)) for mark in sets}
+    laws = {mark: (analysis(oracle).law(mark, 0), keep_law(oracle, mark, 0)) for mark in sets}
     for one, two in product(sets, repeat=2):
         different = len(sets[one] ^ sets[two])
         for law, other, most in zip(laws[one], laws[two], (coins.ratio, coins.lasting_ratio), strict=True):
@@ -145,7 +154,7 @@ def test_both_epsilons_by_enumeration(hashes):
 
 def test_debiased_bits_are_unbiased_exactly():
     """Over the law of a report, its debiased bits are those of the Bloom filter, as rationals; a tally has the same."""
-    p, q = SMALL.coins.p_star, SMALL.coins.q_star
+    p, q = SMALL.memoization.coins.p_star, SMALL.memoization.coins.q_star
     for mark, cohort in product(range(6), range(4)):
         means = [Fraction(0)] * 6
         for bits, share in analysis(SMALL).law(mark, cohort).items():
@@ -178,22 +187,21 @@ def test_the_two_stages_are_privatize():
     assert (reports == oracle.privatize(words, rng=4).data).all()
     naively = naive.privatize(oracle, words, drawn.reshape(-1))
     assert [oracle.report_format.outcome(row) for row in reports] == naively
-    mine = oracle.keep(words, rng=5)
-    for answer in (oracle.respond(mine, rng=6), oracle.respond(mine, rng=7)):
+    mine = oracle.memoization.keep(words, rng=5)
+    for answer in (oracle.memoization.respond(mine, rng=6), oracle.memoization.respond(mine, rng=7)):
         assert (answer.data[:, :2] == mine.data[:, :2]).all()
         assert oracle.report_format.check(answer.data).all()
         assert (answer.data != mine.data).any(axis=1).all()
-    one = oracle.respond(mine[3], rng=6)
-    assert one == oracle.respond(mine[3], rng=6)
-    with pytest.raises(MergeError, match="kept responses must be of"):
-        SMALL.respond(mine)
+    one = oracle.memoization.respond(mine[3], rng=6)
+    assert one == oracle.memoization.respond(mine[3], rng=6)
+    with pytest.raises(MergeError, match="what is kept must be of"):
+        SMALL.memoization.respond(mine)
 
 
 def test_other_oracles_keep_nothing_but_their_report():
     oracle = fldp.GRR(epsilon=1.0, domain_size=5)
     assert lasting_epsilon(oracle) == oracle.epsilon
-    assert not isinstance(oracle, Refreshing)
-    assert isinstance(SMALL, Refreshing)
+    assert oracle.memoization is None
     assert lasting_epsilon(SMALL) == SMALL.epsilon_permanent
 
 
@@ -214,11 +222,11 @@ def population(oracle, n, values, seed):
     """Zipf-like counts of strings, and one answer that everybody keeps."""
     shares = 1 / np.arange(1, values + 1) ** 1.2
     held = np.random.default_rng(seed).choice(values, n, p=shares / shares.sum())
-    return np.bincount(held, minlength=values), oracle.keep([f"w{k}" for k in held], rng=seed)
+    return np.bincount(held, minlength=values), oracle.memoization.keep([f"w{k}" for k in held], rng=seed)
 
 
 def tally_of(oracle, kept, times, seed):
-    return sum(oracle.tally(oracle.respond(kept, rng=fldp.Stream(seed).child(day))) for day in range(times))
+    return sum(oracle.tally(oracle.memoization.respond(kept, rng=fldp.Stream(seed).child(day))) for day in range(times))
 
 
 @pytest.mark.parametrize(
@@ -362,8 +370,8 @@ def test_the_shell(tmp_path, monkeypatch):
 
 
 def steady(values):
-    kept = ASKED.keep(list(values))
-    return lambda: ASKED.respond(kept)
+    kept = ASKED.memoization.keep(list(values))
+    return lambda: ASKED.memoization.respond(kept)
 
 
 def forgetful(values):

@@ -26,7 +26,7 @@ def test_reports_equal_naive_loops(oracle):
     users = 300
     records = np.random.default_rng(1).integers(0, oracle._values_end, users)
     words = fldp.Stream(5).words(users * oracle.words).reshape(users, -1)
-    borders = [-(-(end << 64) // sum(oracle.drawn)) for end in np.cumsum(oracle.drawn).tolist()][:-1]
+    borders = [-(-(end << 64) // sum(oracle.design.weights)) for end in np.cumsum(oracle.design.weights).tolist()][:-1]
     for row, border in enumerate(borders[:60]):
         words[2 * row : 2 * row + 2, 0] = border - 1, border
     data = oracle.report_format.empty(users)
@@ -48,8 +48,8 @@ def test_law_by_enumerating_words():
     """The law of the code: what it gives in every region of its two words, weighed by the sizes of the regions."""
     oracle = fldp.Sampled(epsilon=1.0, answers=[2, 3], views=[[0], [1], [0, 1]], weights=[1, 2, 4], base="grr")
     few = oracle.among(np.arange(6))
-    total = sum(oracle.drawn)
-    borders = [0, *(-(-(end << 64) // total) for end in np.cumsum(oracle.drawn).tolist())]
+    total = sum(oracle.design.weights)
+    borders = [0, *(-(-(end << 64) // total) for end in np.cumsum(oracle.design.weights).tolist())]
     for value in range(6):
         law = {}
         for view, (start, stop) in enumerate(pairwise(borders)):
@@ -159,12 +159,14 @@ def test_tables_are_generalised_least_squares(base):
     """All tables as those of the joint law that fits all views best, by one big system of equations."""
     oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3, 2], views=VIEWS, weights=[1, 2, 1, 3, 2], base=base)
     tally = oracle.tally(oracle.privatize(population([4, 3, 2], 3000, 1), rng=2))
-    tables, people = oracle.estimate(tally), oracle.people(tally)
-    digits = oracle.digits(np.arange(24))
+    tables, people = oracle.estimate(tally), oracle.estimator.people(tally)
+    digits = oracle.record_code.decode(np.arange(24))
     left, right = np.zeros((24, 24)), np.zeros(24)
-    for view, count, decoded in zip(oracle.seen, people, tables.decoded, strict=True):
+    for view, count, decoded in zip(oracle.design.views, people, tables.decoded, strict=True):
         incidence = (view.values(digits) == np.arange(view.size)[:, None]).astype(float)
-        weight = count * (np.eye(view.size) - 1 / view.size) / spread_of(oracle.members[oracle.seen.index(view)])
+        weight = (
+            count * (np.eye(view.size) - 1 / view.size) / spread_of(oracle.members[oracle.design.views.index(view)])
+        )
         left += incidence.T @ weight @ incidence
         right += incidence.T @ weight @ decoded
     joint = np.linalg.lstsq(left, right, rcond=1e-10)[0].reshape(4, 3, 2)
@@ -196,7 +198,7 @@ def test_maps_give_the_tables():
     oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3, 2], views=VIEWS)
     tally = oracle.tally(oracle.privatize(population([4, 3, 2], 2000, 3), rng=4))
     tables = oracle.estimate(tally)
-    effects = Effects(oracle.answers, oracle.seen, oracle.members, oracle.people(tally))
+    effects = Effects(oracle.answers, oracle.design.views, oracle.members, oracle.estimator.people(tally))
     constant, maps = effects.maps((0, 1), np.eye(12).reshape(12, 4, 3))
     total = constant + sum(rows @ tables.decoded[k] for k, rows in maps.items())
     np.testing.assert_allclose(total.reshape(4, 3), tables.shares((0, 1)), atol=1e-12)
@@ -212,7 +214,7 @@ def test_variance_is_exact_for_those_who_reported():
     estimates = []
     for run in range(runs):
         order, decoded = rng.permutation(n), []
-        for view, member, start, stop in zip(oracle.seen, oracle.members, ends, ends[1:], strict=False):
+        for view, member, start, stop in zip(oracle.design.views, oracle.members, ends, ends[1:], strict=False):
             tally = member.tally(member.privatize(view.values(rows[order[start:stop]]), rng=run * 4 + int(start)))
             decoded.append(member.estimator.decode(tally) / tally.n)
         tables = fldp.Tables(oracle, n, people, tuple(decoded), tuple(fldp.Tables.of(oracle, _any(oracle)).questions))
@@ -286,7 +288,7 @@ def test_bytes_tallies_and_merging(oracle):
     tally = oracle.tally(reports)
     assert wire.decode_tally(wire.encode_tally(tally)) == tally
     assert oracle.tally(reports[:70]) + oracle.tally(reports[70:]) == tally
-    assert sum(oracle.people(tally)) == 200
+    assert sum(oracle.estimator.people(tally)) == 200
     wrong = tally.state.copy()
     wrong[0] += 1
     with pytest.raises(fldp.DomainError):

@@ -103,3 +103,11 @@ def test_tables_of_oracles_follow_from_the_classes(path: Path):
 def test_the_constants_of_javascript_are_those_of_python():
     constants = tool("shared_constants")
     assert constants.FILE.read_text() == constants.text(), "make javascript"
+
+
+def test_no_constant_is_written_a_second_time_in_javascript():
+    constants = tool("shared_constants")
+    again = re.compile(rf"\bconst ({'|'.join(constants.constants())})\b")
+    others = [path for path in (ROOT / "js" / "src").rglob("*.ts") if path != constants.FILE]
+    assert [path for path in others if again.search(path.read_text())] == []
+    assert again.search(constants.FILE.read_text())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import fldp
-from fldp.oracles.base.oracle import Following, Oracle, Refreshing
+from fldp.oracles.base.oracle import Oracle
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "fldp"
@@ -193,8 +193,6 @@ BORDERS = {  # files and folders where types end, and why
     "__init__.py": "a module's __getattr__ returns what a name stands for",
     "cli/": "classes of Typer, which differ by its version",
     "client/replies.py": "JSON that was checked against the operation's model",
-    "client/requests.py": "the fields of an operation's query, which its model knows",
-    "collector/service/planning.py": "the fields of a plan, which the planners check",
     "collector/storage/postgres/": "keywords and rows of psycopg",
     "data/formats.py": "the outcome of a report: each oracle has a type of its own",
     "distributed/engines/registry.py": "frames of other libraries",
@@ -202,7 +200,6 @@ BORDERS = {  # files and folders where types end, and why
     "interface/models.py": "objects in JSON whose keys depend on the oracle",
     "oracles/base/moved_members.py": "members under their old names",
     "oracles/base/oracle.py": "the options of an estimate: each oracle has its own, and refuses others",
-    "participant/__init__.py": "a module's __getattr__",
     "presentation/figure_style.py": "keywords of Matplotlib",
     "survey/": "the tables of a survey as TOML or JSON has them, and the arguments that come of them",
     "telemetry/": "tables of metrics.toml, and JSON for the person",
@@ -264,7 +261,7 @@ def oracle_classes():
     for module in FILES:
         if part(1)(module) == "oracles":
             importlib.import_module(module)
-    classes, waiting = set(), [Oracle, Refreshing, Following]
+    classes, waiting = set(), [Oracle]
     while waiting:
         classes |= {cls := waiting.pop()}
         waiting += cls.__subclasses__()

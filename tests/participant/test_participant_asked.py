@@ -31,8 +31,8 @@ TICKETED = {**FIELDS, "collect": {"submit": "ticket", "derive": True}}
 def view_of(survey, answer):
     """Return the names of the questions that a report is about."""
     oracle = survey.oracle
-    people = oracle.people(oracle.tally(wire.decode(answer.report, oracle, survey.version)))
-    return tuple(NAMES[place] for place in oracle.seen[people.index(1)].questions)
+    people = oracle.estimator.people(oracle.tally(wire.decode(answer.report, oracle, survey.version)))
+    return tuple(NAMES[place] for place in oracle.design.views[people.index(1)].questions)
 
 
 def test_a_survey_that_asks_all_asks_all():
@@ -66,15 +66,18 @@ def test_views_are_drawn_with_their_weights():
 def test_the_law_of_a_report_given_its_first_word_is_that_of_its_view():
     """Exact: for every region of the first word, reports are those of the view's own oracle from the other words."""
     oracle = Survey.from_dict(FIELDS).oracle
-    total, words = sum(oracle.drawn), np.random.default_rng(1).integers(0, 1 << 63, (40, oracle.words), np.uint64)
-    ends = [-(-(end << 64) // total) for end in np.cumsum([0, *oracle.drawn]).tolist()]
+    total, words = (
+        sum(oracle.design.weights),
+        np.random.default_rng(1).integers(0, 1 << 63, (40, oracle.words), np.uint64),
+    )
+    ends = [-(-(end << 64) // total) for end in np.cumsum([0, *oracle.design.weights]).tolist()]
     for view, (start, stop) in enumerate(pairwise(ends)):
         for first in (start, (start + stop) // 2, stop - 1):
-            assert drawn_view.questions_of(oracle, first) == oracle.seen[view].questions
+            assert drawn_view.questions_of(oracle, first) == oracle.design.views[view].questions
             words[:, 0] = first
             data, inside = oracle.report_format.empty(40), oracle.members[view].report_format.empty(40)
             oracle.perturb(np.full(40, 14, np.int64), words, data)
-            value = oracle.seen[view].values(oracle.digits(np.full(40, 14, np.int64)))
+            value = oracle.design.views[view].values(oracle.record_code.decode(np.full(40, 14, np.int64)))
             own = np.ascontiguousarray(words[:, 1 : 1 + oracle.members[view].words])
             oracle.members[view].perturb(value, own, inside)
             assert (data == oracle._tagged.join(view, inside)).all()
@@ -94,8 +97,8 @@ def test_a_ticket_decides_what_is_asked_as_in_javascript():
     ]
     for reply, names in zip(ask(requests), asked, strict=True):
         batch = bytes.fromhex(reply["result"])
-        people = survey.oracle.people(survey.oracle.tally(wire.decode(batch, survey.oracle, survey.version)))
-        assert tuple(NAMES[place] for place in survey.oracle.seen[people.index(1)].questions) == names
+        people = survey.oracle.estimator.people(survey.oracle.tally(wire.decode(batch, survey.oracle, survey.version)))
+        assert tuple(NAMES[place] for place in survey.oracle.design.views[people.index(1)].questions) == names
     with pytest.raises(ParameterError, match="needs a ticket"):
         Participant(MemoryStore()).asked(TICKETED, origin=SITE)
 

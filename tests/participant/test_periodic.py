@@ -9,8 +9,12 @@ from fractions import Fraction
 import pytest
 
 from fldp import BudgetError, FldpError, Limits, ParameterError, Participant, Responder, Spent
-from fldp.participant.periodic import PeriodicSurvey, answer_period, find_period
+from fldp.participant import epochs
+from fldp.participant.past_answers import newest
+from fldp.participant.periodic import PeriodicSurvey, answer_period
 from fldp.participant.sqlite_store import FileStore
+from fldp.participant.store import find_answer
+from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 from support.participant_surveys import LABELS, ORIGIN, asked, specification
@@ -59,9 +63,11 @@ def test_one_batch_for_each_period(store):
     assert answers["2026-11-01"] == answers["2026-11-30"] == answers["2026-11-16"]
     assert answers["2026-12-01"] == answers["2026-12-31"] != answers["2026-11-01"]
     assert (answers["2026-11-01"].report, len(answers["2026-11-01"].key)) == (b" batch 1", 43)
-    assert find_period(store, survey(), "2026-12") == answers["2026-12-01"]
-    assert find_period(store, survey(), "2027-01") is None
-    assert find_period(store, survey(number=1), "2026-12") is None
+    with store.exclusive() as book:
+        stored = {
+            charge.epoch: StoredAnswer.verified(newest(find_answer(book, charge))) for charge in book.ledger.charges
+        }
+    assert stored == {"2026-11": answers["2026-11-01"], "2026-12": answers["2026-12-01"]}
 
 
 def test_what_is_kept_is_drawn_and_charged_once(store):
@@ -72,9 +78,9 @@ def test_what_is_kept_is_drawn_and_charged_once(store):
     assert draw.kept == 1
     with store.exclusive() as book:
         (charge,) = book.ledger.charges
+        stored = StoredDailyAnswer.verified(newest(find_answer(book, charge)))
     assert (charge.epoch, charge.renews, charge.cost.epsilon) == ("2026-W47", True, 2)
-    assert find_period(store, costly, "2026-W48", kept=True) == reports[-1]
-    assert find_period(store, costly, "2026-W47", kept=True) is None  # only the last one is stored
+    assert (stored.last, epochs.epoch_of("weekly", stored.day)) == (reports[-1], "2026-W48")  # only the last one
 
 
 def test_what_the_limits_do_not_cover_is_not_drawn(store):
@@ -165,8 +171,12 @@ def test_a_damaged_answer_is_never_drawn_again(tmp_path, kept):
 LIGHT = """
 import json, sys
 from fldp.participant.limits import Limits, Spent
+from fldp.participant import epochs
+from fldp.participant.past_answers import newest
 from fldp.participant.periodic import PeriodicSurvey, answer_period
 from fldp.participant.sqlite_store import FileStore
+from fldp.participant.store import find_answer
+from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.responder.responder import Responder
 
 oracle = {"name": "grr", "epsilon": 1.0, "domain_size": 3}

@@ -245,8 +245,8 @@ def test_reports_of_strings(oracle):
 def test_people_who_report_every_day_are_no_alarm():
     """The same kept bits, reported anew 60 times: far from independent, and honest."""
     oracle = fldp.RAPPOR(1.0, 2.0, bits=16, cohorts=4)
-    kept = oracle.keep(["a", "b"] * 20, rng=3)
-    days = fldp.Reports.concatenate([oracle.respond(kept, rng=day) for day in range(60)])
+    kept = oracle.memoization.keep(["a", "b"] * 20, rng=3)
+    days = fldp.Reports.concatenate([oracle.memoization.respond(kept, rng=day) for day in range(60)])
     assert fldp.integrity(days).passed
 
 
@@ -491,7 +491,7 @@ def test_each_decoder_has_its_own_fakes():
     """What a fake adds depends on the decoder. False alarm: 80 comparisons at 4.5, 5e-4, with a fixed seed."""
     oracle, values, targets = fldp.FHR(1.0, 40), np.arange(20_000) % 7, [11, 22, 33]
     source = fldp.Reports.concatenate([oracle.privatize(values, rng=3), poison(oracle, targets, 2000, rng=4)])
-    for decoder in oracle.decoders:
+    for decoder in oracle.estimator.decoders:
         recovery = fldp.recover(source, decoder=decoder)
         assert set(targets) <= set(recovery.targets)
         assert np.abs((recovery.counts - np.bincount(values, minlength=40)) / recovery.stderr).max() < 4.5

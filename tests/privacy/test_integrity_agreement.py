@@ -34,8 +34,8 @@ def test_a_term_has_mean_0_whoever_sends_it_and_no_more_than_is_claimed(oracle):
     highest, lowest, squares = [], [], []
     for record in range(oracle._values_end):
         mean = square = 0.0
-        digits = oracle.digits(np.array([record]))
-        for view, (seen, member) in enumerate(zip(oracle.seen, oracle.members, strict=True)):
+        digits = oracle.record_code.decode(np.array([record]))
+        for view, (seen, member) in enumerate(zip(oracle.design.views, oracle.members, strict=True)):
             about, value = analysis(member), int(seen.values(digits)[0])
             publics = list(about.publics())
             for public in publics:
@@ -59,7 +59,9 @@ def test_a_sum_is_the_difference_of_two_margins():
     """Of two views that are about a question: each margin by its own reports, weighed by how many came."""
     oracle = fldp.Sampled(epsilon=2.0, answers=(3, 2), views=((0,), (0, 1)), weights=(1, 3))
     tally = oracle.tally(oracle.privatize([[0, 1]] * 500 + [[2, 0]] * 700, rng=3))
-    alone, both = (member.estimate(part) for member, part in zip(oracle.members, oracle.split(tally), strict=True))
+    alone, both = (
+        member.estimate(part) for member, part in zip(oracle.members, oracle.estimator.split(tally), strict=True)
+    )
     first = alone.counts - alone.counts.sum() / 3
     second = both.counts.reshape(3, 2).sum(axis=1) - both.counts.sum() / 3
     assert claim_of(oracle, tally).sums == pytest.approx(first * 4 - second * 4 / 3)

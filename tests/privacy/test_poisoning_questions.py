@@ -41,7 +41,7 @@ def reports_of(oracle):
 def crowd_of(oracle):
     """A tally of very many people whose answers are uniform: every report as often as its law says, without noise."""
     state, n = oracle.tally_format.zeros(), 0
-    for view, (member, weight) in enumerate(zip(oracle.members, oracle.drawn, strict=True)):
+    for view, (member, weight) in enumerate(zip(oracle.members, oracle.design.weights, strict=True)):
         about, form = analysis(member), member.report_format
         each = Counter()
         for public, value in product(about.publics(), range(member.domain_size)):

@@ -24,7 +24,7 @@ BY_WORDS = {name: case for name, case in OURS.items() if case[1].name != "ss"}
 
 def edges(oracle):
     """Words at which coins decide: the ends of all words, and the neighbours of the thresholds."""
-    coin = getattr(oracle, "coin", None) or getattr(oracle.coins, "second", oracle.coins)
+    coin = getattr(oracle, "coin", None) or (oracle.memoization.coins.second if oracle.memoization else oracle.coins)
     near = [getattr(coin, name) for name in ("keep", "true_threshold") if hasattr(coin, name)]
     near += [near[0] + k * coin.other for k in (1, 2)] if hasattr(coin, "other") else []
     return [0, 2**64 - 1, *(word % 2**64 for edge in near for word in (edge - 1, edge))]

@@ -18,11 +18,11 @@ def day_errors(oracle, people, runs, days):
     for run in range(runs):
         chance, stream = np.random.default_rng(run), fldp.Stream(run)
         held = chance.choice(d, people, p=shares / shares.sum())
-        kept = oracle.keep(people, rng=stream.child("kept"))
+        kept = oracle.memoization.keep(people, rng=stream.child("kept"))
         for day in range(days):
             changed = chance.random(people) < CHANGES
             held = np.where(changed, chance.choice(d, people, p=shares / shares.sum()), held)
             counts = np.bincount(held, minlength=d)
-            estimate = oracle.estimate(oracle.respond(kept, held, rng=stream.child("day", day)))
+            estimate = oracle.estimate(oracle.memoization.respond(kept, held, rng=stream.child("day", day)))
             squared[day] += ((estimate.counts - counts) ** 2 / oracle.variance(people, counts)).mean() / runs
     return squared

@@ -475,9 +475,9 @@ def grouped_estimate(oracle, outcomes):
 
 def view_drawn(oracle, word):
     """The view by whole numbers: where the word lies among all weights."""
-    place = word * sum(oracle.drawn) >> 64
+    place = word * sum(oracle.design.weights) >> 64
     total = 0
-    for view, weight in enumerate(oracle.drawn):
+    for view, weight in enumerate(oracle.design.weights):
         total += weight
         if place < total:
             return view
@@ -493,7 +493,7 @@ def digits_of(oracle, record):
 
 
 def value_in_view(oracle, view, record):
-    entry, digits = oracle.entries[view], digits_of(oracle, record)
+    entry, digits = oracle.design.entries[view], digits_of(oracle, record)
     if entry[0] == "cells":
         return digits[entry[1]] // entry[2]
     if entry[0] == "wave":

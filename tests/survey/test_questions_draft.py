@@ -28,7 +28,7 @@ def test_few_numbers_are_labels_and_many_are_a_number():
     scale = draft.questions[1].number
     assert (scale.low, scale.high, scale.bins) == (0, 30, best_bins(100_000, 1.0))
     assert "#   stars: " in text
-    assert [view.questions for view in draft.oracle.seen if len(view.questions) == 2] == [(0, 1)]
+    assert [view.questions for view in draft.oracle.design.views if len(view.questions) == 2] == [(0, 1)]
 
 
 def test_a_missing_label_is_an_optional_question_and_a_missing_number_is_refused():

@@ -64,7 +64,7 @@ def test_a_survey_that_asks_less_is_another_version():
 def test_answers_are_mappings():
     published = survey()
     records = published.encode([{"os": "mac", "plan": "yes", "level": 3}, {"plan": "no", "level": "0", "extra": 1}])
-    assert published.oracle.digits(records).tolist() == [[1, 1, 3], [4, 0, 0]]
+    assert published.oracle.record_code.decode(records).tolist() == [[1, 1, 3], [4, 0, 0]]
     assert published.label(int(records[1])) == "os: no answer, plan: no, level: 0"
 
 

@@ -61,4 +61,4 @@ def test_the_drafted_survey_has_a_number_and_labels(folder):
     assert [each.name for each in drafted.questions] == ["site", "commute", "km", "ticket"]
     assert [each.number is not None for each in drafted.questions] == [False, False, True, False]
     assert drafted.questions[2].number.apart == (0,)
-    assert len([view for view in drafted.oracle.seen if len(view.questions) == 2]) == 6
+    assert len([view for view in drafted.oracle.design.views if len(view.questions) == 2]) == 6

@@ -69,10 +69,10 @@ def test_intervals_know_that_reports_of_one_install_are_related():
     values = np.repeat([0, 1, 2, 3], [200, 100, 60, 40])
     truth, missed = 6 * np.bincount(values), Counter()
     for _ in range(100):
-        kept = oracle.keep(len(values), rng=next(seeds))
-        tally = oracle.tally(oracle.respond(kept, values, rng=next(seeds)))
+        kept = oracle.memoization.keep(len(values), rng=next(seeds))
+        tally = oracle.tally(oracle.memoization.respond(kept, values, rng=next(seeds)))
         for _ in range(5):
-            tally = tally + oracle.tally(oracle.respond(kept, values, rng=next(seeds)))
+            tally = tally + oracle.tally(oracle.memoization.respond(kept, values, rng=next(seeds)))
         estimate = oracle.estimate(tally)
         for name, pairs in (("widened", 400 * 30), ("plain", 0)):
             low, high = intervals(metrics, metric, estimate, pairs).T

@@ -214,9 +214,9 @@ def test_what_is_said_of_a_kept_response_is_what_the_oracle_says():
         metrics = declared(epsilon=epsilon)
         shown = given_away(metrics, metrics.metrics["theme"])
         oracle = LWR(epsilon=epsilon / 2, epsilon_permanent=epsilon, domain_size=4)
-        assert shown.change_visible == pytest.approx(float(oracle.change_visible), abs=1e-9)
+        assert shown.change_visible == pytest.approx(float(oracle.memoization.change_visible), abs=1e-9)
         assert shown.change_visible == pytest.approx(expected, abs=0.0051)
-        assert 2 * shown.lasting == pytest.approx(float(oracle.lasting_epsilon))
+        assert 2 * shown.lasting == pytest.approx(float(oracle.memoization.lasting_epsilon))
 
 
 def test_the_best_guess_is_at_most_what_randomized_response_allows():

@@ -2,7 +2,14 @@
 
 import { pack, unpack } from "../data/packing.js";
 import { randomWords } from "../randomness/random.js";
-import { MAX_VALUES } from "../support/constants.js";
+import {
+  MAX_COMBINATIONS,
+  MAX_QUESTIONS,
+  MAX_VALUES,
+  MAX_VIEW_VALUES,
+  MAX_VIEWS,
+  MAX_WEIGHT,
+} from "../support/constants.js";
 import { FldpError, fail } from "../support/errors.js";
 import {
   type Answers,
@@ -31,11 +38,6 @@ import { digitsOf, questionsOf } from "./questions.js";
 type Entry = readonly (number | string)[];
 
 const BASES: readonly OracleClass[] = [SS, GRR, OUE, PGR, HRR, FWR];
-const MAX_QUESTIONS = 64;
-const MAX_COMBINATIONS = 1n << 62n;
-const MAX_VIEWS = 1024;
-const MAX_VIEW_VALUES = 65536;
-const MAX_WEIGHT = 2 ** 32;
 const NO_WEIGHTS: readonly number[] = [];
 
 const isWhole = (low: number, high: number) => (value: unknown) =>

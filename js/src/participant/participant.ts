@@ -12,6 +12,7 @@
 import type { Answers, AskedQuestion, Report, Value } from "../oracles/base/oracle.js";
 import { randomBytes, uniform } from "../randomness/random.js";
 import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
+import { MAX_EARLIER } from "../support/constants.js";
 import { BudgetError, DomainError, fail } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
 import { encode } from "../wire/encode.js";
@@ -79,8 +80,6 @@ export interface Answer {
   /** What all answers on this topic give away to this origin, together. */
   readonly spent: Spent;
 }
-
-const MAX_EARLIER = 400; // batches of other days that can be taken back
 
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {

@@ -91,6 +91,18 @@ export const MAX_LABELS = 1_000_000;
 /** The most questions of a survey. */
 export const MAX_QUESTIONS = 64;
 
+/** There are fewer records of several answers than this. */
+export const MAX_COMBINATIONS = 4611686018427387904n;
+
+/** The most views of a record. */
+export const MAX_VIEWS = 1024;
+
+/** The most values of a view. */
+export const MAX_VIEW_VALUES = 65536;
+
+/** The most that the weights of all views add up to. */
+export const MAX_WEIGHT = 4_294_967_296;
+
 /** The most answers of one question of several. */
 export const MAX_ANSWERS = 65536;
 
@@ -120,6 +132,15 @@ export const MONTH = {
   minEta: 1,
   maxAnswers: 100,
 };
+
+/** The most batches of other days that can be taken back. */
+export const MAX_EARLIER = 400;
+
+/** The format of a program's metrics. */
+export const METRICS_FORMAT = "fldp-metrics-1";
+
+/** The variables that continuous integration sets. */
+export const CI = ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"];
 
 /** How often a request is repeated. */
 export const MAX_RETRIES = 5;

@@ -4,8 +4,8 @@
  */
 import { FldpError } from "../bundle_shared.js";
 import type { Fields } from "../oracles/base/oracle.js";
+import { METRICS_FORMAT } from "../support/constants.js";
 
-const FORMAT = "fldp-metrics-1";
 export const [UNSET, OTHER, YES, NO] = ["unset", "other", "yes", "no"];
 export const MODES: readonly string[] = ["on", "local", "off"];
 const APP = /^[a-z0-9_-]+$/; // it names files
@@ -50,7 +50,7 @@ export interface AppMetrics {
 export function metricsOf(exported: unknown): AppMetrics {
   const { format, app, collector, relay = "", period, default: mode, metric, versions, surveys } = Object(exported);
   const texts = [app, collector, relay, period].every((text) => typeof text === "string");
-  if (format !== FORMAT || !texts || !APP.test(app) || !Object.hasOwn(REPEATS, period) || !surveys)
+  if (format !== METRICS_FORMAT || !texts || !APP.test(app) || !Object.hasOwn(REPEATS, period) || !surveys)
     throw new FldpError("telemetry: metrics must be the JSON that fldp telemetry export writes");
   const [tables, specified, pinned] = [metric, surveys, versions].map((table) => new Map(Object.entries(table)));
   const metrics = [...tables].map(([name, table]) =>

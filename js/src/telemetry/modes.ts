@@ -4,10 +4,10 @@
  * Strongest first: `FLDP_TELEMETRY`; `DO_NOT_TRACK`, Global Privacy Control, the browser's Do Not Track, and the marks of
  * continuous integration, which all mean off; the person's choice; the program's default.
  */
+import { CI } from "../support/constants.js";
 import { MODES, type ModeName } from "./metrics.js";
 
 const [VARIABLE, DO_NOT_TRACK] = ["FLDP_TELEMETRY", "DO_NOT_TRACK"];
-const CI = ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"];
 const NOT_SET = ["", "0", "false"];
 
 /** A mode, why it is that one, and the UTC day from which the person wants reports to be sent. */

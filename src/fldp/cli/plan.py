@@ -156,7 +156,7 @@ def _string_survey(path: Path | None) -> "Survey | None":
 
 def _plan_strings(survey: "Survey", users: int, as_json: bool) -> None:
     from fldp.estimation.string_planner import facts, plan_strings
-    from fldp.oracles.base.oracle import lasting_epsilon
+    from fldp.oracles.base.memoization import lasting_epsilon
     from fldp.presentation import plan as plan_view
     from fldp.presentation import tables
 
@@ -171,7 +171,7 @@ def _plan_strings(survey: "Survey", users: int, as_json: bool) -> None:
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
     """Return the parameters of the plan, from a survey or from the options."""
     if survey is not None:
-        from fldp.oracles.base.oracle import steady_epsilon
+        from fldp.oracles.base.memoization import steady_epsilon
         from fldp.survey.survey import Survey
 
         if domain is not None or epsilon is not None:

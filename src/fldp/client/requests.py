@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fldp import wire
 from fldp.client.messages import Request
@@ -62,6 +62,16 @@ def asking(
     >>> asking("estimates", "ab" * 32, since=date(2026, 11, 3), top=5).query
     {'from': '2026-11-03', 'top': '5'}
     """
+    return _request(name, where, query, body, key)
+
+
+def _request(
+    name: str,
+    where: str,
+    query: Mapping[str, object],
+    body: bytes | Mapping[str, object] = b"",
+    key: str | None = None,
+) -> Request:
     operation = operation_of(name)
     path = operation.path.format(**dict.fromkeys(operation.parameters, where))
     headers = {"Content-Type": _media_type(operation.body)} if operation.body else {}
@@ -104,7 +114,7 @@ def estimating(
     form: str,
     candidates: Iterable[str] | None = None,
     prior: Iterable[float] | None = None,
-    **asked: Any,
+    **asked: object,
 ) -> Request:
     """Return the request for estimates: of all labels, or of candidates where the answers are strings.
 
@@ -113,13 +123,13 @@ def estimating(
     >>> estimating("ab" * 32, "json", ["firefox"], top=3).body
     b'{"candidates":["firefox"]}'
     """
-    version = version_of(survey)
+    version, query = version_of(survey), {"format": form, **asked}
     if candidates is None and prior is None:
-        return asking("estimates", version, format=form, **asked)
+        return _request("estimates", version, query)
     fields: dict[str, object] = {} if candidates is None else {"candidates": list(as_candidates("Client", candidates))}
     if prior is not None:
         fields["prior"] = [max(0.0, _finite(number)) for number in prior]
-    return asking("estimates_among", version, body=fields, format=form, **asked)
+    return _request("estimates_among", version, query, fields)
 
 
 def _finite(number: float) -> float:

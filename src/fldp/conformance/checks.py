@@ -323,7 +323,7 @@ def _compare(oracle: FrequencyOracle, what: str, value: int, actual: Any, declar
 
 
 def _all_options(oracle: FrequencyOracle) -> list[dict[str, Any]]:
-    return [{}, *({"decoder": decoder} for decoder in oracle.decoders)]
+    return [{}, *({"decoder": decoder} for decoder in oracle.estimator.decoders)]
 
 
 def check_estimates(oracle: FrequencyOracle, seed: int) -> None:

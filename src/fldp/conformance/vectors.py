@@ -6,7 +6,7 @@ bytes.
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fldp.data.packing import pack, unpack
 from fldp.data.reports import Reports
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.registry import built_in
+from fldp.oracles.registry import built_in, examples
 from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
 from fldp.search.rounds import Search
@@ -27,17 +27,6 @@ from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
 from fldp.support.canonical_json import Json
 from fldp.survey.search_table import described
-
-
-def examples(cls: type[Oracle]) -> list[Oracle]:
-    """Return the oracles of a class that have test vectors.
-
-    >>> from fldp import RR
-    >>> examples(RR)
-    [RR(epsilon=1.0), RR(epsilon=0.1)]
-    """
-    return [cls(**each) if isinstance(each, Mapping) else cls(*each) for each in getattr(cls, "examples", ())]
-
 
 CASES: dict[str, list[Oracle]] = {cls.name: examples(cls) for cls in built_in()}
 SEARCH = "search"  # the file of search rounds, beside the files of oracles
@@ -90,8 +79,7 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     values = _spread(oracle)
     yield values[0], [0] * oracle.words
     yield values[-1], [_MAX_WORD] * oracle.words
-    sketch = getattr(oracle.estimator, "sketch", None)
-    coin = getattr(oracle if sketch is None else sketch.response, "coin", None)
+    coin = analysis(oracle).coin
     for edge in (coin.keep - 1, coin.keep) if coin else ():
         yield values[len(values) // 2], [edge % 2**64] * oracle.words
     for value, threshold in analysis(oracle).thresholds():
@@ -176,7 +164,7 @@ def _of_views(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     """Yield what is wrong with views of records, where an oracle has any."""
     if analysis(oracle).answers is None:
         return
-    named, views = wire.describe(oracle), len(getattr(oracle, "members", ()))
+    named, views = wire.describe(oracle), len(analysis(oracle).members)
     for why, more in (
         ("a weight of 0", {"weights": [0, *[1] * (views - 1)]}),
         ("too few weights", {"weights": [1] * (views - 1)}),

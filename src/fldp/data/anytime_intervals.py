@@ -73,12 +73,8 @@ def planned_reports(oracle: "FrequencyOracle", minimum: int = MINIMUM) -> int:
 
 def enough(oracle: "FrequencyOracle", planned: int) -> int:
     """Return the planned number of reports, or as many as it takes for a rare value to be near its normal law."""
-    chances = getattr(oracle.estimator, "chances", None)
-    if chances is None:
-        return planned
-    spread = np.asarray(chances[1]) * (1 - np.asarray(chances[1]))
-    least = float(np.min(spread, where=spread > 0, initial=0.25))  # what no noise supports has a law of its own
-    return max(planned, math.ceil(MIN_SUPPORTS / least))
+    least = oracle.estimator.least_spread
+    return planned if least is None else max(planned, math.ceil(MIN_SUPPORTS / least))
 
 
 def start_of(estimate: "Estimate", planned: int) -> Floats | float:

@@ -25,7 +25,7 @@ from fldp.estimation.expected_error import (
 from fldp.oracles import get_listed, listed_names
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import as_following, follows, lasting_epsilon
+from fldp.oracles.base.memoization import following, lasting_epsilon, steady_epsilon
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.oracles.exposure import exposure
 from fldp.oracles.shuffle_privacy import Shuffled, crowd_of
@@ -58,23 +58,27 @@ class Row:
     @property
     def name(self) -> str:
         """What to call it: the oracle's name, and the decoder's or the number of hash bits where it has several."""
-        following = as_following(self.oracle)
-        if following is not None:
-            return f"{self.oracle.name}, {counted(following.hash_bits, 'hash bit')}"
+        if self._hash_bits is not None:
+            return f"{self.oracle.name}, {counted(self._hash_bits, 'hash bit')}"
         return self.oracle.name if self.decoder is None else f"{self.oracle.name}, {self.decoder}"
 
     @property
     def parameters(self) -> dict[str, Json]:
         """The parameters that the oracle has beside an epsilon, a number of values and an eta."""
-        following = as_following(self.oracle)
-        if following is not None:
-            return {"epsilon_permanent": following.epsilon_permanent, "hash_bits": following.hash_bits}
+        if self._hash_bits is not None:
+            return {"epsilon_permanent": steady_epsilon(self.oracle), "hash_bits": self._hash_bits}
         return treatment_of(self.oracle)
+
+    @property
+    def _hash_bits(self) -> int | None:
+        """The bits of the symbols that an answer is kept for, where reports follow a value that changes."""
+        stages = following(self.oracle)
+        return None if stages is None else stages.answers.bit_length() - 1
 
     @property
     def is_default(self) -> bool:
         """Whether this is how the oracle decodes unless told otherwise."""
-        return self.decoder in (None, *self.oracle.decoders[:1])
+        return self.decoder in (None, *self.oracle.estimator.decoders[:1])
 
     def error(self, frequency: float) -> float:
         """Return the standard error of the estimated frequency of a value that has this frequency."""
@@ -156,7 +160,7 @@ class Row:
     @property
     def crowd(self) -> Shuffled | None:
         """What a crowd of these users, half of them honest, adds where only totals are seen; None if it is not told."""
-        return None if follows(self.oracle) else crowd_of(self.oracle, self.users)
+        return None if following(self.oracle) else crowd_of(self.oracle, self.users)
 
     @property
     def crowd_epsilon(self) -> float | None:
@@ -322,7 +326,7 @@ def plan(
         except ParameterError as error:
             skipped[name] = str(error)
         else:
-            rows += [Row(oracle, decoder, users) for decoder in oracle.decoders or (None,)]
+            rows += [Row(oracle, decoder, users) for decoder in oracle.estimator.decoders or (None,)]
     rows.sort(key=_rank)
     advice = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
     if not advice.eligible:
@@ -332,7 +336,7 @@ def plan(
 
 def _lasting_plan(domain_size: int, users: int, epsilon: float, permanent: float) -> Plan:
     """Return the plan for people who are asked again and again: oracles that follow a value, with all hash bits."""
-    names = [name for name in listed_names() if getattr(get_listed(name), "follows", False)]
+    names = [name for name in listed_names() if {"epsilon_permanent", "hash_bits"} <= get_listed(name).params.keys()]
     oracles = (
         build(name, domain_size, epsilon, epsilon_permanent=permanent, hash_bits=bits)
         for name in names

@@ -208,8 +208,8 @@ class QuestionPlan(Framed, Displayed):
     @property
     def people(self) -> list[tuple[list[str | int], float]]:
         """Every view, and how many people it will have in the mean."""
-        total = sum(self.oracle.drawn)
-        parts = zip(self.oracle.entries, self.oracle.drawn, strict=True)
+        design = self.oracle.design
+        total, parts = sum(design.weights), zip(design.entries, design.weights, strict=True)
         return [(entry, self.users * weight / total) for entry, weight in parts]
 
     @property
@@ -290,10 +290,10 @@ def planned(oracle: Oracle, users: int) -> QuestionPlan:
     asked, count = of_questions("plan", oracle), users_constraint("plan", "users", users)
     views = [
         (view.questions, sigma_squared(member), float(weight))
-        for view, member, weight in zip(asked.seen, asked.members, asked.drawn, strict=True)
+        for view, member, weight in zip(asked.design.views, asked.members, asked.design.weights, strict=True)
         if isinstance(view, Block)
     ]
-    total = float(sum(asked.drawn))
+    total = float(sum(asked.design.weights))
     blocks, sigmas, weights = zip(*views, strict=True)
     every = tuple(((a,), 1.0) for a in range(len(asked.answers)))
     shares = tuple(weight / total for weight in weights)

@@ -12,7 +12,6 @@ from fldp.data.comparison import z_score
 from fldp.estimation.expected_error import least_where, required, users_constraint
 from fldp.estimation.planner import LEVEL
 from fldp.oracles import get, listed_names, names
-from fldp.oracles.base.oracle import as_refreshing
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.exposure import exposure
@@ -81,12 +80,10 @@ def facts(rows: list[StringRow]) -> dict[str, Json]:
         times = f"{row.error_rare / best.error_rare:.2f} times that error"
         sentences.append(f"{row.oracle.name} has {times} with {row.oracle.report_format.bits:,} bits.")
     lasting = {}
-    refreshing = as_refreshing(best.oracle)
-    if refreshing is not None:
-        lasting = {"epsilon_permanent": refreshing.lasting_epsilon}
-        sentences.append(
-            f"All reports of one person together keep epsilon {refreshing.lasting_epsilon:g}, however many."
-        )
+    stages = best.oracle.memoization
+    if stages is not None:
+        lasting = {"epsilon_permanent": stages.lasting_epsilon}
+        sentences.append(f"All reports of one person together keep epsilon {stages.lasting_epsilon:g}, however many.")
     return {
         "domain": "strings",
         "users": best.users,

@@ -37,6 +37,10 @@ class GroupedAnalysis(Analysis[Grouped]):
         return [range(run.start, run.stop) for run in self.oracle.estimator.runs]
 
     @property
+    def members(self) -> tuple[FrequencyOracle, ...]:
+        return self.oracle.members
+
+    @property
     def server_work(self) -> str:
         largest = max(self.oracle.members, key=lambda member: member.domain_size)
         return f"{analysis(largest).server_work} in each group"

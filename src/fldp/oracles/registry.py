@@ -1,5 +1,6 @@
 """The registry of oracles: from their names on the wire to their classes."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from fldp.errors import ParameterError
@@ -77,6 +78,15 @@ def get(name: str) -> type[Oracle]:
             return cls
         raise ParameterError(f"oracle: the name must be one of {', '.join(names())}, got {name!r}")
     return _classes[name]
+
+
+def examples(cls: type[Oracle]) -> list[Oracle]:
+    """Return the oracles of a class that have test vectors.
+
+    >>> examples(get("rr"))
+    [RR(epsilon=1.0), RR(epsilon=0.1)]
+    """
+    return [cls(**each) if isinstance(each, Mapping) else cls(*each) for each in getattr(cls, "examples", ())]
 
 
 def get_listed(name: str) -> type[FrequencyOracle]:

@@ -1,7 +1,7 @@
 """The person's side: answers once, repeats, and keeps to the person's limits."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fldp.participant.participant import Answer, Confirm, Participant
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Confirm", "Participant"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load the participant on first use: a program that only keeps a ledger needs no NumPy."""
     if name not in __all__:
         raise AttributeError(f"module 'fldp.participant' has no attribute {name!r}")

@@ -86,7 +86,7 @@ class Spent:
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
         epsilon 0.1, eta 1/2, 1 answer
         """
-        from fldp.oracles.base.oracle import lasting_epsilon
+        from fldp.oracles.base.memoization import lasting_epsilon
 
         return cls(decimal(lasting_epsilon(oracle) if lasting else oracle.epsilon), oracle.eta, 1)
 

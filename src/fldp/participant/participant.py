@@ -29,7 +29,7 @@ from fldp import wire
 from fldp.data.reports import Reports
 from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
-from fldp.oracles.base.oracle import Refreshing, as_refreshing, follows
+from fldp.oracles.base.memoization import Memoization
 from fldp.oracles.sampled import drawn_view
 from fldp.oracles.sampled.sampled import of_questions
 from fldp.participant import epochs, notes, pass_keeping
@@ -437,15 +437,17 @@ def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[StoredAn
 
 def _kept(survey: Survey, value: int | str) -> bytes:
     """Draw what is kept for all reports: the permanent response of a value, or a basis, which depends on no value."""
-    if follows(survey.oracle):
+    stages = _stages(survey)
+    if stages.follows:
         return Responder(survey).keep()
-    return wire.encode(_refreshing(survey).keep(np.array([value], survey.value_type)), survey.version)
+    kept = stages.keep(np.array([value], survey.value_type))
+    return wire.encode(Reports.trusted(survey.oracle, kept.data), survey.version)
 
 
-def _refreshing(survey: Survey) -> Refreshing:
-    refreshing = as_refreshing(survey.oracle)
-    assert refreshing is not None  # what keeps has no other
-    return refreshing
+def _stages(survey: Survey) -> Memoization:
+    stages = survey.oracle.memoization
+    assert stages is not None  # the rules refuse a survey that keeps without any
+    return stages
 
 
 def _privatized(survey: Survey, value: int | str, ticket: str | None, word: int | None) -> Reports:
@@ -464,11 +466,12 @@ def _renewed(survey: Survey, permanent: bytes, value: int | str) -> tuple[Stored
 
 def _reported(survey: Survey, permanent: bytes, value: int | str) -> bytes:
     """Return a new batch: of the value of this period, where reports follow it, else of the permanent response."""
-    if follows(survey.oracle):
+    stages = _stages(survey)
+    if stages.follows:
         responder = Responder(survey).following(permanent)
         return responder.encode(value if survey.labels is None else survey.labels[int(value)])
     response = wire.decode(permanent, survey.oracle, survey.version)
-    return wire.encode(_refreshing(survey).respond(response), survey.version)
+    return wire.encode(stages.respond(response), survey.version)
 
 
 def _again(survey: Survey, choice: Choice, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:

@@ -89,19 +89,6 @@ def answer_period(
         raise
 
 
-def find_period(store: Store, survey: PeriodicSurvey, epoch: str, *, kept: bool = False) -> StoredAnswer | None:
-    """Return the answer that is stored for an epoch, or None; of what is kept, only the last one is."""
-    with store.exclusive() as book:
-        for charge in book.ledger.select(origin=survey.origin):
-            if charge.version != survey.version or not (kept or charge.epoch == epoch):
-                continue
-            if not kept:
-                return _read(StoredAnswer.verified, book, charge)
-            last = _read(StoredDailyAnswer.verified, book, charge)
-            return last.last if epochs.epoch_of(survey.repeat, last.day) == epoch else None
-    return None
-
-
 def _added(book: Book, charge: Charge, survey: PeriodicSurvey, draw: Draw, keep: Keep | None) -> StoredAnswer:
     """Draw the first answer of an epoch, or of all of them where something is kept."""
     if keep is None:

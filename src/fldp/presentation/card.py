@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fldp.oracles.base.oracle import Oracle, as_following
+from fldp.oracles.base.memoization import following
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.shuffle_privacy import Shuffled
 from fldp.presentation.card_text import Section, mean_left, sections, title
 from fldp.presentation.parties import Rows
@@ -74,10 +75,16 @@ def facts(card: Card) -> dict[str, Json]:
 
 def _following_facts(oracle: Oracle) -> dict[str, Json]:
     """Return what all reports give away together, where they follow a value that changes, and how a change shows."""
-    if as_following(oracle) is None:
+    stages = following(oracle)
+    if stages is None:
         return {}
-    names = ("epsilon_permanent", "lasting_epsilon", "change_visible")
-    return {"following": {name: float(getattr(oracle, name)) for name in names}}
+    return {
+        "following": {
+            "epsilon_permanent": stages.steady_epsilon,
+            "lasting_epsilon": stages.lasting_epsilon,
+            "change_visible": float(stages.change_visible),
+        }
+    }
 
 
 def crowd_facts(crowd: Shuffled) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import Following, as_following, lasting_epsilon
+from fldp.oracles.base.memoization import Memoization, following, lasting_epsilon
 from fldp.oracles.shuffle_privacy import Shuffled, stands_out
 from fldp.presentation.parties import Rows, beside, spoken, who_sees
 from fldp.privacy.notions import declared
@@ -177,9 +177,9 @@ def _repeated(card: Card) -> tuple[str, ...]:
         return ("Your device answers once and repeats that same answer, which tells nothing new.",)
     sent = analysis(card.oracle).sent
     lasting = lasting_epsilon(sent)
-    following = as_following(sent)
-    if following is not None:
-        return (*_followed(following), _fresh(card))
+    stages = following(sent)
+    if stages is not None:
+        return (*_followed(stages), _fresh(card))
     if lasting == card.oracle.epsilon:
         return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
     often = card.survey.repeat if card.survey is not None and card.survey.keeps else "daily"
@@ -191,18 +191,18 @@ def _repeated(card: Card) -> tuple[str, ...]:
     )
 
 
-def _followed(oracle: Following) -> tuple[str, ...]:
+def _followed(stages: Memoization) -> tuple[str, ...]:
     """Say what reports about a value that may change give away together, and what no epsilon covers."""
-    steady, lasting = oracle.epsilon_permanent, oracle.lasting_epsilon
+    steady, lasting = stages.steady_epsilon, stages.lasting_epsilon
     return (
         "Your device draws noise once, before you answer, and keeps it. Asked again, it adds more noise each time.",
         f"Say that your answer stays the same. Then all reports together are at most {_ratio(steady)} times as likely "
         f"for it as for another that stays: epsilon {number(steady)}, however many they are.",
         f"If it changes, they are at most {_ratio(lasting)} times as likely as for other answers whose hashes change "
-        f"in the same pattern: epsilon {number(lasting)}, {1 << oracle.hash_bits} times {number(steady)}. Your device "
+        f"in the same pattern: epsilon {number(lasting)}, {stages.answers} times {number(steady)}. Your device "
         "is charged that, once.",
         "That your answer changed, and when, is covered by no epsilon: however long somebody watches, a change can be "
-        f"seen with a probability of {percent(float(oracle.change_visible))}. A part of each report stays the same. So "
+        f"seen with a probability of {percent(float(stages.change_visible))}. A part of each report stays the same. So "
         "others can tell that your reports come from one device.",
     )
 

@@ -14,7 +14,7 @@ from fldp.estimation.expected_error import curve
 from fldp.estimation.planner import LEVEL, Plan, Row
 from fldp.estimation.power import people_needed, users_needed_anytime
 from fldp.estimation.string_planner import StringRow
-from fldp.oracles.base.oracle import lasting_epsilon
+from fldp.oracles.base.memoization import lasting_epsilon
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.exposure import exposure
 from fldp.presentation.card import crowd_facts

@@ -8,7 +8,7 @@ import json
 import fldp
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import as_following, lasting_epsilon
+from fldp.oracles.base.memoization import following, lasting_epsilon
 from fldp.participant.limits import Limits
 from fldp.presentation.card_text import sections
 from fldp.privacy.notions import declared
@@ -105,13 +105,13 @@ def _answers(survey: Survey) -> str:
 
 
 def _follows(survey: Survey) -> bool:
-    return survey.keeps and as_following(survey.oracle) is not None
+    return survey.keeps and following(survey.oracle) is not None
 
 
 def _change_visible(survey: Survey) -> float | None:
     """Return how likely it is that a change of the answer shows at all, which neither epsilon nor delta covers."""
-    following = as_following(survey.oracle) if survey.keeps else None
-    return None if following is None else float(following.change_visible)
+    stages = following(survey.oracle) if survey.keeps else None
+    return None if stages is None else float(stages.change_visible)
 
 
 def _survey(card: Card) -> Survey:

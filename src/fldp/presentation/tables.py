@@ -110,7 +110,7 @@ def estimate_notes(estimate: Estimate) -> list[str]:
 def _source(estimate: Estimate) -> str:
     """Say which reports an estimate comes from."""
     oracle = estimate.oracle
-    decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
+    decoder = estimate.options.get("decoder", *oracle.estimator.decoders[:1]) if oracle.estimator.decoders else None
     reports = counted(estimate.n, "report")
     return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 
@@ -268,7 +268,7 @@ def verification_facts(
     elif verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
         facts |= compared
     elif whole not in (None, size):
-        same = getattr(verification.oracle, "coin", None) == getattr(oracle, "coin", None)
+        same = verification.oracle and oracle and analysis(verification.oracle).coin == analysis(oracle).coin
         coins = "with the same coin" if same else "with a coin of their own"
         facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
     facts |= {

@@ -141,7 +141,7 @@ def card(
     averaged = averaging(oracle, prior, most=MAX_REPEATS, trials=_trials(oracle, MAX_REPEATS), rng=stream)
     advance(0.4)
     several = analysis(asked).answers is not None
-    decoders = () if several else oracle.decoders or (None,)
+    decoders = () if several else oracle.estimator.decoders or (None,)
     deals = tuple(_deal(oracle, decoder, users, prior, stream) for decoder in decoders)
     advance(0.2)
     left = values_left(oracle, MAX_REPEATS)

@@ -51,13 +51,13 @@ def with_waves(oracle: Sampled, numbers: Collection[int]) -> Sampled:
     """Return an oracle whose views of single numbers are partly waves.
 
     >>> oracle = Sampled(epsilon=1.0, answers=(32, 4), views=((0,), (1,), (0, 1)), weights=(1000, 1000, 2096))
-    >>> with_waves(oracle, [0]).entries, with_waves(oracle, [0]).drawn
+    >>> with_waves(oracle, [0]).design.entries, with_waves(oracle, [0]).design.weights
     ([[0], ['wave', 0, 5], [1], [0, 1]], (450, 550, 1000, 2096))
     """
     views: list[tuple[str | int, ...]] = []
     weights: list[int] = []
     times = 1 if oracle.weights else WEIGHTS  # equal weights are 1 each, which cannot be split
-    for entry, weight in zip(oracle.entries, oracle.drawn, strict=True):
+    for entry, weight in zip(oracle.design.entries, oracle.design.weights, strict=True):
         parts: list[tuple[list[int | str], float]] = [(list(entry), 1.0)]
         if len(entry) == 1 and entry[0] in numbers:
             question = int(entry[0])

@@ -14,6 +14,7 @@ from fldp.data.scale import REFUSE, Scale, number_of
 from fldp.data.values import numbered
 from fldp.errors import DomainError
 from fldp.estimation.number_shares import as_number
+from fldp.oracles.base.frequency_oracle import domain_size_of
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
@@ -42,7 +43,7 @@ class Question:
         """The number of values; None where they are strings."""
         if self.number is not None:
             return self.number.size
-        return getattr(self.oracle, "domain_size", None)  # not by the analysis, which a device need not load
+        return domain_size_of(self.oracle)  # not by the analysis, which a device need not load
 
     @property
     def value_type(self) -> type[object]:

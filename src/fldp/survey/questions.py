@@ -131,7 +131,7 @@ class RecordQuestion(Question):
         return self._record(known) if len(known) == len(digits) else None
 
     def _record(self, digits: list[int]) -> int:
-        return int(self._records.records(np.array([digits], np.int64))[0])
+        return int(self._records.record_code.encode(np.array([digits], np.int64))[0])
 
     def drawn_value(self, answers: Mapping[str, object], asked: Iterable[int] | None = None) -> int:
         """Return the record of a person's answers, with an answer at random for one that the survey lacks.
@@ -182,7 +182,7 @@ class RecordQuestion(Question):
 
     def label(self, value: int | str) -> str:
         """Return the answers of a record, in words."""
-        digits = self._records.digits(np.array([int(value)]))[0].tolist()
+        digits = self._records.record_code.decode(np.array([int(value)]))[0].tolist()
         parts = zip(self.questions, digits, strict=True)
         return ", ".join(f"{each.name}: {(each.all_labels or range(each.size))[digit]}" for each, digit in parts)
 

@@ -183,7 +183,7 @@ def _check_crosses(oracle: Sampled, asked: tuple[SurveyQuestion, ...], cross: An
     """Check that every pair that is wanted is in some view."""
     numbers = range(len(asked))
     wanted = [(a, b) for a in numbers for b in numbers if a < b] if cross == ALL else [] if cross == NONE else cross
-    blocks = [set(view.questions) for view in oracle.seen]
+    blocks = [set(view.questions) for view in oracle.design.views]
     for a, b in wanted:
         if not any({a, b} <= block for block in blocks):
             names = f"{asked[a].name!r} and {asked[b].name!r}"
@@ -197,4 +197,4 @@ def described(oracle: Oracle) -> dict[str, Json]:
     asked = of_questions("survey", oracle)
     pinned: dict[str, Json] = {"name": asked.name, "epsilon": asked.epsilon, "base": asked.base}
     eta = {} if asked.eta == 1 else {"eta": float(asked.eta)}
-    return {**pinned, **eta, "views": asked.entries, "weights": list(asked.drawn)}
+    return {**pinned, **eta, "views": asked.design.entries, "weights": list(asked.design.weights)}

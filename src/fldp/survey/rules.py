@@ -13,7 +13,7 @@ from fldp.errors import ParameterError
 from fldp.estimation.expected_error import required
 from fldp.oracles import get
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
-from fldp.oracles.base.oracle import Oracle, as_refreshing
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
 from fldp.support.exact_numbers import share_text
@@ -364,7 +364,7 @@ def _check_derive(collect: dict[str, Any], oracle: Oracle | None, mistakes: Mist
 
 def keeps(oracle: Oracle) -> bool:
     """Whether people store something of their first answer, which all of their reports are drawn from."""
-    return as_refreshing(oracle) is not None
+    return oracle.memoization is not None
 
 
 def _repeat(value: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[str, Any]:

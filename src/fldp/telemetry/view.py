@@ -175,7 +175,7 @@ def _next(metrics: AppMetrics, mode: Mode, now: datetime) -> str:
     )
 
 
-def text_of(data: Mapping[str, Any]) -> str:
+def text_of(data: Mapping[str, object]) -> str:
     """Return everything in words."""
     return "\n".join(_lines(data))
 

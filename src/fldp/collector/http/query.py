@@ -32,9 +32,10 @@ def estimated_days(query: EstimatesQuery, oracle: Oracle) -> Days:
     """Return the window of a query that this oracle can answer."""
     mistakes = MistakeList()
     days = _days(query.since, query.until, "", mistakes)
-    _check_choice("decoder", query.decoder, oracle.decoders, mistakes)
-    _check_choice("method", query.method, oracle.methods if analysis(oracle).domain_size is None else (), mistakes)
-    if query.anytime and (query.post or query.consistent or query.method not in (None, *oracle.methods[:1])):
+    methods = oracle.estimator.methods
+    _check_choice("decoder", query.decoder, oracle.estimator.decoders, mistakes)
+    _check_choice("method", query.method, methods if analysis(oracle).domain_size is None else (), mistakes)
+    if query.anytime and (query.post or query.consistent or query.method not in (None, *methods[:1])):
         mistakes.note(("anytime",), "anytime is for unbiased estimates: leave post, consistent and method out")
     _refuse(mistakes)
     return days
@@ -47,7 +48,7 @@ def compared_days(query: CompareQuery, oracle: Oracle) -> tuple[Days, Days]:
     other = _days(query.other_from, query.other_to, "other_", mistakes)
     if not mistakes and one[0] <= other[1] and other[0] <= one[1]:
         mistakes.note(("other_from",), "the two windows must not have a day in common")
-    _check_choice("decoder", query.decoder, oracle.decoders, mistakes)
+    _check_choice("decoder", query.decoder, oracle.estimator.decoders, mistakes)
     _refuse(mistakes)
     return one, other
 

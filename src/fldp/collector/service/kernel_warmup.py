@@ -13,6 +13,7 @@ from fldp.data.packing import pack, packed_size, unpack, unpack_each
 from fldp.data.reports import Reports
 from fldp.numerics.kernels import always_compile, load_compiler
 from fldp.oracles import RR
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 
 _Kind = tuple[type[Oracle], Any]
@@ -28,7 +29,7 @@ def start() -> None:
 
 def warm(oracle: Oracle) -> None:
     """Compile what decodes, checks, stores and counts the reports of an oracle, and of the oracles inside it."""
-    for inner in dict.fromkeys((oracle, *getattr(oracle, "members", ()))):
+    for inner in dict.fromkeys((oracle, *analysis(oracle).members)):
         kind = type(inner), inner.report_format.dtype
         if kind not in _warmed and inner.report_format.bits:
             _run(inner, 1)  # to the compiler, a column of a single row may be of another type

@@ -35,7 +35,7 @@ def check_keys(fields: Mapping[str, object]) -> None:
         raise Problem(422, "malformed", f"keys of a plan are {_RULE}")
 
 
-def planned(collector: Collector, fields: Mapping[str, Any]) -> str:
+def planned(collector: Collector, fields: Mapping[str, object]) -> str:
     """Return what every oracle would do for a question, as JSON."""
     if "domain" in fields:
         return _planned_strings(fields)

@@ -66,8 +66,8 @@ class SurveySummary:
             closes=collect["closes"],
             origins=tuple(collect["origins"]),
             submit=collect["submit"],
-            decoders=tuple(oracle.decoders),
-            methods=tuple(oracle.methods) if survey.needs_candidates else (),
+            decoders=tuple(oracle.estimator.decoders),
+            methods=tuple(oracle.estimator.methods) if survey.needs_candidates else (),
             issuer=collect.get("issuer"),
         )
 

@@ -85,7 +85,7 @@ def matches(population: Population, draws: int, stream: Stream, epsilon: float) 
         oracle = build(name, population.domain_size, epsilon, Fraction(1, 2))
         weak = _attack(oracle, population, draws, stream.child("weak", name))
         for decoder in weak.errors:
-            same = plain_epsilon(oracle, decoder if oracle.decoders else None)
+            same = plain_epsilon(oracle, decoder if oracle.estimator.decoders else None)
             plain = build("oue", population.domain_size, same)
             yield Match(weak, decoder, _attack(plain, population, draws, stream.child("plain", name, decoder)))
 
@@ -104,6 +104,6 @@ def errors_of(oracle: FrequencyOracle, population: Population) -> dict[str, floa
     >>> round(errors["linear"], 2)
     4.02
     """
-    ways = {name: {"decoder": name} for name in oracle.decoders} or {"linear": {}}
+    ways = {name: {"decoder": name} for name in oracle.estimator.decoders} or {"linear": {}}
     n, counts = population.n, population.counts
     return {name: float(np.mean(oracle.variance(n, counts, **options))) / n for name, options in ways.items()}

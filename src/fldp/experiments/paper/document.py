@@ -168,7 +168,11 @@ def _fair(evidence: Evidence) -> list[str]:
     """Compare each weaker promise with plain LDP of the same error."""
     rows = []
     for match in evidence.matches:
-        name = f"{match.weak.oracle.title}, {match.decoder}" if match.weak.oracle.decoders else match.weak.oracle.title
+        name = (
+            f"{match.weak.oracle.title}, {match.decoder}"
+            if match.weak.oracle.estimator.decoders
+            else match.weak.oracle.title
+        )
         for label, attack, decoder in (
             (name, match.weak, match.decoder),
             ("OUE of the same error", match.plain, "linear"),

@@ -133,7 +133,7 @@ class RunPlan:
 
 def decoded(oracle: FrequencyOracle, tally: Tally, decoder: str, repair: str) -> Estimate:
     """Return an estimate from a tally: by a decoder of the oracle or one of its other methods, repaired if asked."""
-    if decoder in oracle.decoders:
+    if decoder in oracle.estimator.decoders:
         estimate = oracle.estimate(tally, decoder=decoder)
     else:
         estimate = oracle.estimate(tally, method=decoder)

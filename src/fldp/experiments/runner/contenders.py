@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from fldp.errors import ParameterError
 from fldp.experiments.datasets import population
 from fldp.experiments.datasets.from_files import ENDINGS
 from fldp.oracles import get_listed
+from fldp.oracles.base.estimator import Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.registry import examples
 from fldp.support.canonical_json import Json
 from fldp.support.validation import MistakeList, fail, line, one_of
 
@@ -84,7 +86,7 @@ class Contender:
     def __post_init__(self) -> None:
         cls = get_listed(line(WHO, "an oracle", self.name))
         mistakes = MistakeList()
-        parameters, decoders = pairs(self.parameters), self._known(cls)
+        parameters, decoders = pairs(self.parameters), self._known
         settable = cls.params.keys() - {"epsilon", "domain_size"}
         mistakes.unknown((), dict(parameters), settable, f"a parameter to set of the oracle {self.name}")
         for name, value in parameters:
@@ -97,18 +99,25 @@ class Contender:
         for name, checked in (("parameters", parameters), ("decoders", chosen), ("label", label)):
             object.__setattr__(self, name, checked)
 
-    @staticmethod
-    def _known(cls: type[FrequencyOracle]) -> tuple[str, ...]:
-        """Return the ways to decode a tally, the usual one first; ``em`` would need the reports."""
-        return (*(cls.decoders or ("linear",)), *(method for method in cls.methods[1:] if method != "em"))
+    @property
+    def _known(self) -> tuple[str, ...]:
+        """The ways to decode a tally, the usual one first; ``em`` would need the reports."""
+        estimator = _estimator(self.name)
+        return *(estimator.decoders or ("linear",)), *(method for method in estimator.methods[1:] if method != "em")
 
     def series(self, decoder: str) -> str:
         """Return the name of a decoder's series: the label, and the decoder where there is a choice."""
-        return f"{self.label}, {decoder}" if get_listed(self.name).decoders or decoder != "linear" else self.label
+        return f"{self.label}, {decoder}" if decoder != "linear" or _estimator(self.name).decoders else self.label
 
     def oracle(self, epsilon: float, domain_size: int) -> FrequencyOracle:
         """Return the oracle for a population."""
         return get_listed(self.name)(epsilon=epsilon, domain_size=domain_size, **dict(self.parameters))
+
+
+@cache
+def _estimator(name: str) -> Options:
+    """Return the estimator of some oracle of this name: all of them have the same decoders and methods."""
+    return next((oracle.estimator for oracle in examples(get_listed(name))), Options())
 
 
 def source(owner: str, name: str, value: object) -> Source:

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.blanket import Blanket
 from fldp.oracles.base.claims import Claim, Scores
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, domain_size_of
 from fldp.oracles.base.leaks_and_parts import ParityLeak, ReportPart
 from fldp.oracles.base.moved_members import with_own_answers
 from fldp.oracles.base.oracle import Law, Oracle, Public
@@ -47,6 +47,13 @@ Promise = tuple[Any, ...]
 _MAX_OUTCOMES, _MAX_STRING_OUTCOMES = 1 << 20, 1 << 17
 
 
+class Coin(Protocol):
+    """A coin keeps a value for words below ``keep``."""
+
+    @property
+    def keep(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Analysis(Generic[O_co]):
     """The answers about one oracle; a companion overrides those that it knows better."""
@@ -58,7 +65,7 @@ class Analysis(Generic[O_co]):
     @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
-        return getattr(self.oracle, "domain_size", None)
+        return domain_size_of(self.oracle)
 
     @property
     def candidates(self) -> tuple[str, ...] | None:
@@ -97,6 +104,16 @@ class Analysis(Generic[O_co]):
     def among_held(self, counts: ArrayLike) -> tuple[FrequencyOracle, ArrayLike]:
         """Return the oracle over the values that a simulation is about, and how many people hold each of these."""
         return listed("simulate", self.oracle), counts
+
+    @property
+    def members(self) -> tuple[FrequencyOracle, ...]:
+        """The oracles inside this one, whose reports its own reports hold."""
+        return ()
+
+    @property
+    def coin(self) -> Coin | None:
+        """The coin that words are compared with, where there is one for all values."""
+        return getattr(self.oracle, "coin", None)
 
     @property
     def tallied(self) -> Oracle:
@@ -401,7 +418,8 @@ def analyses(*classes: type) -> Callable[[Companion], Companion]:
 
 def analysis(oracle: AnyOracle) -> Analysis[AnyOracle]:
     """Return the analysis of an oracle: by the companion of its class, or of the nearest base class that has one."""
-    return _companion(type(oracle), type(oracle.estimator))(oracle)  # type: ignore[return-value]
+    estimator: type = type(oracle.estimator)
+    return _companion(type(oracle), estimator)(oracle)  # type: ignore[return-value]
 
 
 @cache

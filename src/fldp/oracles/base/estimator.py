@@ -19,16 +19,22 @@ if TYPE_CHECKING:
     from fldp.data.reports import Reports
 
 
+class Options:
+    """What all estimators have: the options of ``estimate``, each with its constraint, decoders and methods."""
+
+    options: ClassVar[Mapping[str, Constraint]] = {}  # beside decoder and method
+    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
+    methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
+
+
 @dataclass(frozen=True, eq=False)
-class Estimator:
+class Estimator(Options):
     """Unbiased estimates of the counts of ``size`` values, with their exact variances.
 
     ``decode`` and ``variance`` are required; the rest suits estimates that are alike for all values and uncorrelated.
     """
 
     size: int
-
-    options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside the decoder
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         """Return unbiased counts of all values."""
@@ -53,6 +59,11 @@ class Estimator:
     def least_variances(self) -> Floats:
         """Lower bounds for the reported variances, one per value."""
         return np.zeros(self.size)
+
+    @property
+    def least_spread(self) -> float | None:
+        """The least variance of the support that a report gives to a value nobody holds; None if it supports none."""
+        return None
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""
@@ -87,5 +98,5 @@ class Estimator:
         return (tally.n,)
 
     def estimate_by(self, method: str, source: "Tally | Reports", options: Mapping[str, Option]) -> "Estimate":
-        """Estimate by a method other than ``"linear"`` that the oracle names in ``methods``."""
+        """Estimate by a method other than ``"linear"`` of ``methods``."""
         raise NotImplementedError(f"{source.oracle.title}: method {method!r} is listed in methods but not implemented")

@@ -13,14 +13,14 @@ from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import Values, as_values
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.estimator import Estimator, Options
 from fldp.oracles.base.moved_members import Adapted, nearest
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.responder.response import MAX_VALUES as MAX_VALUES
 from fldp.support.validation import Constraint, integer, one_of, positive
 
-_STATISTICS = tuple(name for name in vars(Estimator) if not name.startswith("_"))
+_STATISTICS = tuple(name for name in {**vars(Options), **vars(Estimator)} if not name.startswith("_"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,16 +70,16 @@ class FrequencyOracle(Oracle):
     def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
 
-        Oracles with several ``decoders`` take ``decoder=``. ``method="bayes"`` shrinks the estimates by empirical Bayes
-        (``fldp.postprocess``); some oracles have more ``methods``. All but ``"linear"`` are biased and keep the
-        unbiased estimate in ``original``; ``"em"`` needs the reports.
+        Where the estimator has several ``decoders``, ``decoder=`` chooses one. ``method="bayes"`` shrinks the estimates
+        by empirical Bayes (``fldp.postprocess``); some estimators have more ``methods``. All but ``"linear"`` are
+        biased and keep the unbiased estimate in ``original``; ``"em"`` needs the reports.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
         >>> oracle.estimate(fldp.Tally(oracle, [50, 30, 20], 100))
         <estimate of 3 values from 100 reports of GRR(epsilon=1.0, domain_size=3)>
         """
-        one_of(*self.methods, BAYES)(self.title, "method", method)
+        one_of(*self.estimator.methods, BAYES)(self.title, "method", method)
         if method == BAYES:
             return postprocess(self.estimate(tally, method="linear", **options), BAYES)
         if method != "linear":
@@ -92,6 +92,11 @@ class FrequencyOracle(Oracle):
         stderr = np.sqrt(np.maximum(variances, self.estimator.least_variances))
         basis = Basis(options, totals, context, evidence=self.estimator.evidence(counted, counts, **options))
         return Estimate(self, counts, stderr, counted.n, basis=basis)
+
+
+def domain_size_of(oracle: Oracle) -> int | None:
+    """Return the number of values of an oracle; None where they are strings or records."""
+    return oracle.domain_size if isinstance(oracle, FrequencyOracle) else None
 
 
 def _with_own_methods(oracle: FrequencyOracle) -> Estimator:

@@ -1,4 +1,4 @@
-"""Members of oracles that moved into their formats and estimators: how to read and define them under the old names."""
+"""Members of oracles that moved into values that they hold: how to read and define them under the old names."""
 
 import warnings
 from abc import ABC
@@ -20,6 +20,8 @@ T = TypeVar("T")
 AnyOracle = TypeVar("AnyOracle", bound="Oracle")
 
 _STATISTICS = ("decode", "mean_variance", "variances", "covariance_of_sum", "draw_state", "least_variances")
+_CHOICES = ("decoders", "methods")
+_STAGES = ("keep", "respond", "basis", "lasting_epsilon", "change_visible", "follows", "coins")
 _ANSWERS = (
     *("law", "outcomes", "publics", "publics_are_all", "check_enumerable", "likelihoods", "profile", "overlaps"),
     *("leaves", "sample_values", "resized", "promise", "plain_values", "unprotected", "server_work"),
@@ -38,23 +40,33 @@ _MOVED = {
     "public_words": ("report_format", "public_words"),
     "tally_shape": ("tally_format", "shape"),
     "check_state": ("tally_format", "check"),
-    **{name: ("estimator", name) for name in (*_STATISTICS, "runs", "totals", "fit", "p", "q", "chances")},
+    **{name: ("estimator", name) for name in (*_STATISTICS, "runs", "totals", "fit", "p", "q", "chances", *_CHOICES)},
     **{name: ("analysis", name) for name in _ANSWERS},
+    **{name: ("memoization", name) for name in _STAGES},
+    "seen": ("design", "views"),
+    "drawn": ("design", "weights"),
+    "entries": ("design", "entries"),
+    "people": ("estimator", "people"),
+    "split": ("estimator", "split"),
+    "records": ("record_code", "encode"),
+    "digits": ("record_code", "decode"),
 }
 # Members that only an oracle and its companion need, by their old names.
 _OWN = (
     *("outputs", "size", "space", "symbols", "order", "rows", "leaks", "bits", "parities", "kind_of", "levels"),
     *("channel", "inverse", "shares", "places", "shown", "revealed", "supported", "sketch", "tagged", "header"),
     *("reports_from", "reports_in", "group_of", "split", "keep_words", "basis_format", "hides_nothing_public"),
-    *("view_of", "sample_records"),
+    "sample_records",
 )
 _INTERNAL = {
     **{name: f"_{name}" for name in _OWN},
     **{name: f"_filters.{name}" for name in ("seeds", "evidence", "design")},
     "filters": "_filters.bits_of",
     "response": "_sketch.response",
+    "view_of": "design.view_of",
     "combinations": "_values_end",
 }
+_NONE = object()
 _ABOVE_ORACLE = (ABC, object)
 _FORMATS: dict[str, Any] = {"report_format": ReportFormat, "tally_format": TallyFormat}
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
@@ -69,16 +81,20 @@ def moved(oracle: "Oracle", name: str) -> object:
     if path and hasattr(type(oracle), path.partition(".")[0]):
         warnings.warn(f"{oracle.title}.{name} is internal: it may change", DeprecationWarning, stacklevel=3)
         return attrgetter(path)(oracle)
-    if name not in _MOVED:
+    owner, field = _MOVED.get(name, ("", ""))
+    member = getattr(_owner(oracle, owner), field, _NONE) if owner else _NONE
+    if member is _NONE:
         raise AttributeError(f"{type(oracle).__name__!r} object has no attribute {name!r}", name=name, obj=oracle)
-    owner, field = _MOVED[name]
-    if owner == "analysis":
-        analysis = import_module("fldp.oracles.base.analysis").analysis  # which imports all base classes
-        path, value = "analysis(oracle)", analysis(oracle)
-    else:
-        path, value = f"oracle.{owner}", getattr(oracle, owner)
+    path = "analysis(oracle)" if owner == "analysis" else f"oracle.{owner}"
     warnings.warn(f"Oracle.{name} moved: {path}.{field}", DeprecationWarning, stacklevel=3)
-    return tuple(oracle.report_format.widths.tolist()) if name == "field_bits" else getattr(value, field)
+    return tuple(oracle.report_format.widths.tolist()) if name == "field_bits" else member
+
+
+def _owner(oracle: "Oracle", name: str) -> object:
+    """Return the value of an oracle that has members which moved; None if this oracle has no such value."""
+    if name == "analysis":
+        return import_module("fldp.oracles.base.analysis").analysis(oracle)  # which imports all base classes
+    return getattr(oracle, name, None)
 
 
 class Adapted(cached_property[T]):
@@ -94,6 +110,8 @@ class Adapted(cached_property[T]):
 
 def adapt(cls: type) -> None:
     """Give a class that defines members under their old names the formats that they amount to."""
+    if "estimator" in vars(cls) and vars(cls).keys() & set(_CHOICES):
+        raise TypeError(f"{cls.__name__}: decoders and methods moved: define them on the class of its estimator")
     owners = {_MOVED[name][0] for name in _MOVED.keys() & vars(cls).keys()}
     for owner in owners & _FORMATS.keys() - vars(cls).keys():
         Adapted.give(cls, owner, partial(_amounts_to, owner))

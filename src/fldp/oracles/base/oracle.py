@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.numerics.kernels import pays
+from fldp.oracles.base.estimator import Options
+from fldp.oracles.base.memoization import Memoization
 from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
 from fldp.responder.registry import names as response_names
@@ -49,86 +51,6 @@ class Mechanism(Protocol):
 Sampler = Callable[[Values, Stream, Array], None]
 
 
-class Options(Protocol):
-    """What all estimators have: the options of ``estimate``, each with its constraint."""
-
-    @property
-    def options(self) -> Mapping[str, Constraint]: ...
-
-
-@runtime_checkable
-class Refreshing(Protocol):
-    """An oracle with an answer that people store, and reports that are drawn from it anew each time."""
-
-    @property
-    def lasting_epsilon(self) -> float:
-        """The epsilon of all reports of one stored answer together."""
-
-    def keep(self, values: object, *, rng: int | Stream | None = None) -> Reports:
-        """Draw the answers that people store, which are never sent."""
-
-    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
-        """Draw the reports of stored answers."""
-
-
-@runtime_checkable
-class Following(Protocol):
-    """An oracle whose reports follow a value that changes: people store a basis that depends on no value."""
-
-    follows: ClassVar[bool]
-
-    @property
-    def hash_bits(self) -> int:
-        """The base-2 logarithm of the number of symbols that an answer is kept for."""
-
-    @property
-    def epsilon_permanent(self) -> float:
-        """The epsilon of all reports of a value that does not change."""
-
-    @property
-    def lasting_epsilon(self) -> float:
-        """The epsilon of all reports of one basis together, as far as there is one."""
-
-    @property
-    def change_visible(self) -> Fraction:
-        """The probability that a change of value can be seen at all, which no epsilon covers."""
-
-
-def as_refreshing(oracle: "Oracle") -> Refreshing | None:
-    """Return the oracle if its reports are drawn anew from an answer that people store; None if they are not."""
-    return oracle if isinstance(oracle, Refreshing) else None
-
-
-def as_following(oracle: "Oracle") -> Following | None:
-    """Return the oracle if people store a basis for reports of a value that changes; None if they do not."""
-    return oracle if isinstance(oracle, Following) else None
-
-
-def follows(oracle: "Oracle") -> bool:
-    """Return whether the reports of an oracle follow a value that changes.
-
-    >>> import fldp
-    >>> follows(fldp.LWR(0.5, 9, 1.0)), follows(fldp.GRR(0.5, 9))
-    (True, False)
-    """
-    return isinstance(oracle, Following) and oracle.follows
-
-
-def lasting_epsilon(oracle: "Oracle") -> float:
-    """Return the epsilon of all reports of one stored answer together: the epsilon of one report, if it is repeated."""
-    return oracle.lasting_epsilon if isinstance(oracle, Refreshing | Following) else oracle.epsilon
-
-
-def steady_epsilon(oracle: "Oracle") -> float:
-    """Return the epsilon of all reports together of a person whose value does not change.
-
-    >>> import fldp
-    >>> steady_epsilon(fldp.LWR(0.5, 9, 1.0)), lasting_epsilon(fldp.LWR(0.5, 9, 1.0)), steady_epsilon(fldp.GRR(0.5, 9))
-    (1.0, 2.0, 0.5)
-    """
-    return oracle.epsilon_permanent if isinstance(oracle, Following) else lasting_epsilon(oracle)
-
-
 @dataclass(frozen=True, repr=False)
 class Oracle(ABC):
     """A frequency oracle: privatizes values on the client, tallies reports on the server, estimates counts.
@@ -147,9 +69,6 @@ class Oracle(ABC):
 
     name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]]
-
-    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
-    methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
 
     @property
     def report_format(self) -> ReportFormat:
@@ -176,6 +95,11 @@ class Oracle(ABC):
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         """Add reports into the state of a tally."""
         self._mechanism.count(data, state)
+
+    @property
+    def memoization(self) -> Memoization | None:
+        """What people draw once and store, and how reports come of it; None where they store their report alone."""
+        return None
 
     @property
     def _mechanism(self) -> Mechanism:
@@ -210,7 +134,7 @@ class Oracle(ABC):
             object.__setattr__(self, field.name, value)
         self._settle_parameters()
         # Building the coins refuses an epsilon that 64-bit thresholds cannot realise: now, not at the first report.
-        for name in ("coin", "coins"):
+        for name in ("coin", "coins", "_coins"):
             if hasattr(type(self), name):
                 getattr(self, name)
 
@@ -367,8 +291,8 @@ def as_oracle(subject: object) -> Oracle | None:
 def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:
     """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
     allowed = dict(oracle.estimator.options)
-    if oracle.decoders:
-        allowed["decoder"] = one_of(*oracle.decoders)
+    if oracle.estimator.decoders:
+        allowed["decoder"] = one_of(*oracle.estimator.decoders)
     for name, value in options.items():
         if name not in allowed:
             raise ParameterError(f"{oracle.title}: estimate has no option {name!r}")

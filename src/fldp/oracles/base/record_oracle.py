@@ -5,7 +5,7 @@ counted one by one. So an estimate is a set of tables, and everything that needs
 attacks) takes ``oracle.among(records)``, a ``FrequencyOracle`` over the numbers of these records.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fldp.data.values import Values, as_values, discreet
 from fldp.errors import DomainError, ParameterError
+from fldp.oracles.base.estimator import Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.validation import fail, integer, is_integer
@@ -40,6 +41,52 @@ def as_answers(owner: str, name: str, value: object) -> tuple[int, ...]:
     return sizes
 
 
+@dataclass(frozen=True)
+class RecordCode:
+    """The integers that stand for records: answers are digits, the first question's the most significant.
+
+    >>> code = RecordCode("Sampled", (4, 4, 2))
+    >>> code.encode([[0, 3, 1], [2, 0, 0]]), code.decode(np.array([7, 16])).tolist()
+    (array([ 7, 16]), [[0, 3, 1], [2, 0, 0]])
+    """
+
+    title: str
+    answers: tuple[int, ...]
+
+    def encode(self, rows: object) -> NDArray[np.int64]:
+        """Return rows of answers as integers."""
+        digits, width = _digits(self.title, rows), len(self.answers)
+        if digits.ndim != 2 or digits.shape[1] != width or not len(digits):
+            shape = ("users", width)
+            raise DomainError(f"{self.title}: records must be rows of shape {shape}, got shape {digits.shape}")
+        if (digits < 0).any() or (digits >= np.array(self.answers)).any():
+            row, column = np.argwhere((digits < 0) | (digits >= np.array(self.answers)))[0].tolist()
+            rule = f"answers to question {column} must be integers from 0 to {self.answers[column] - 1}"
+            raise DomainError(f"{self.title}: {rule}, got {digits[row, column]} in row {row}")
+        number = np.zeros(len(digits), np.int64)
+        for column, size in enumerate(self.answers):
+            number = number * size + digits[:, column]
+        return number
+
+    def decode(self, records: Values) -> NDArray[np.int64]:
+        """Return the answers of records, a row for each."""
+        rest = np.asarray(records, np.int64)
+        digits = np.empty((len(rest), len(self.answers)), np.int64)
+        for column in range(len(self.answers) - 1, -1, -1):
+            rest, digits[:, column] = np.divmod(rest, self.answers[column])
+        return digits
+
+
+class RecordEstimator(Options, ABC):
+    """What is known of a tally of records; it has no options, since what decodes a view has its own."""
+
+    @abstractmethod
+    def draw_state(
+        self, records: Values, counts: NDArray[np.int64], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw the state of a tally of as many people as ``counts`` says hold each of the records."""
+
+
 @dataclass(frozen=True, repr=False)
 class RecordOracle(Oracle):
     """An oracle over records with an answer to each of several questions."""
@@ -58,30 +105,17 @@ class RecordOracle(Oracle):
         rows = _rows(values)
         if rows is None:
             return as_values(self.title, values, self._values_end)
-        return self.records(rows)
+        return self.record_code.encode(rows)
 
-    def records(self, rows: object) -> NDArray[np.int64]:
-        """Return rows of answers as integers."""
-        digits, width = _digits(self.title, rows), len(self.answers)
-        if digits.ndim != 2 or digits.shape[1] != width or not len(digits):
-            shape = ("users", width)
-            raise DomainError(f"{self.title}: records must be rows of shape {shape}, got shape {digits.shape}")
-        if (digits < 0).any() or (digits >= np.array(self.answers)).any():
-            row, column = np.argwhere((digits < 0) | (digits >= np.array(self.answers)))[0].tolist()
-            rule = f"answers to question {column} must be integers from 0 to {self.answers[column] - 1}"
-            raise DomainError(f"{self.title}: {rule}, got {digits[row, column]} in row {row}")
-        number = np.zeros(len(digits), np.int64)
-        for column, size in enumerate(self.answers):
-            number = number * size + digits[:, column]
-        return number
+    @cached_property
+    def record_code(self) -> RecordCode:
+        """How rows of answers become integers, and back."""
+        return RecordCode(self.title, self.answers)
 
-    def digits(self, records: Values) -> NDArray[np.int64]:
-        """Return the answers of records, a row for each."""
-        rest = np.asarray(records, np.int64)
-        digits = np.empty((len(rest), len(self.answers)), np.int64)
-        for column in range(len(self.answers) - 1, -1, -1):
-            rest, digits[:, column] = np.divmod(rest, self.answers[column])
-        return digits
+    @property
+    @abstractmethod
+    def estimator(self) -> RecordEstimator:
+        """How tallies become tables."""
 
     @abstractmethod
     def among(self, records: object) -> FrequencyOracle:
@@ -95,13 +129,7 @@ class RecordOracle(Oracle):
             one, rest = 0 * last, last.copy()
             one[question], rest[question] = last[question], 0
             rows += [one, rest]
-        return np.array(list(dict.fromkeys(self.records(np.array(rows)).tolist()))[:count])
-
-    @abstractmethod
-    def draw_state(
-        self, records: Values, counts: NDArray[np.int64], generator: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Draw the state of a tally of as many people as ``counts`` says hold each of the records."""
+        return np.array(list(dict.fromkeys(self.record_code.encode(np.array(rows)).tolist()))[:count])
 
 
 def _rows(values: object) -> object | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,13 @@ from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.estimator import Estimator, Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.randomness.stream import Words
 from fldp.support.canonical_json import Json
-from fldp.support.validation import Constraint, fail, integer, one_of, positive
+from fldp.support.validation import fail, integer, one_of, positive
 
 
 class Fit(NamedTuple):
@@ -45,10 +45,8 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class StringEstimator(ABC):
+class StringEstimator(Options, ABC):
     """Estimates of the counts of candidates from a tally, and how much they vary."""
-
-    options: ClassVar[Mapping[str, Constraint]] = {}
 
     @abstractmethod
     def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
@@ -116,7 +114,7 @@ class StringOracle(Oracle):
         >>> oracle.estimate(reports, candidates=["https://a.example", "https://c.example"])
         <estimate of 2 values from 1000 reports of CMS(epsilon=4.0, hashes=16, width=64).among(2 candidates)>
         """
-        one_of(*self.methods, BAYES)(self.title, "method", method)
+        one_of(*self.estimator.methods, BAYES)(self.title, "method", method)
         if method == BAYES:
             return postprocess(self.estimate(tally, candidates=candidates, method="linear", **options), BAYES)
         if candidates is None:

@@ -25,6 +25,12 @@ from fldp.oracles.base.symbol_reports import support_counts
 Chances = tuple[Fraction, Fraction]
 
 
+def _least_spread(q: Floats) -> float:
+    """Return the least variance of supports by noise; what no noise supports has a law of its own."""
+    spread = q * (1 - q)
+    return float(np.min(spread, where=spread > 0, initial=0.25))
+
+
 @dataclass(frozen=True, eq=False)
 class Supports(Estimator):
     """Estimates from counts of supports.
@@ -46,6 +52,10 @@ class Supports(Estimator):
         """``p``, ``q`` and their difference, as arrays with an entry for each value."""
         every = np.ones(self.size)
         return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
+
+    @property
+    def least_spread(self) -> float:
+        return _least_spread(np.array([float(self.q)]))
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
@@ -95,6 +105,10 @@ class SupportsByKind(Estimator):
         """``p``, ``q`` and their difference, as arrays with an entry for each value; the difference is rounded last."""
         p, q, gap = np.array([(float(p), float(q), float(p - q)) for p, q in self.kinds])[self.kind_of].T
         return p, q, gap
+
+    @property
+    def least_spread(self) -> float:
+        return _least_spread(self.chances[1])
 
     @cached_property
     def _spreads(self) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
-from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, settle_exposure
+from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, Noise, Walsh, settle_exposure
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.responder.fhr_items import Items
@@ -83,6 +83,8 @@ def _compare_pairs(pairs: Any, mask: Any, good: Any) -> None:
 class PairSigns(Walsh):
     """Estimates from the signs and the masks of pairs of positions."""
 
+    decoders = ("full", "paper")
+
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
 
@@ -138,8 +140,6 @@ class FHR(FrequencyOracle):
 
     examples = ((1.0, 5), (1.0, 1023), (0.4, 1024), (2.0, 7, "paper"), (1.0, 2, "spread", True))
     name = "fhr"
-    decoders = ("full", "paper")
-    methods = METHODS
     words = 2
     params = {  # noqa: RUF012
         **FrequencyOracle.params,
@@ -202,8 +202,8 @@ class FHR(FrequencyOracle):
     def estimator(self) -> PairSigns:
         c, first = float(1 / (2 * self.coin.p - 1)), self._rows.first
         noise = Noise(leak=1.0, response=c * c / 2, own=c * c - 1, p=float(self.coin.p), leaked=2, symbols=2)
-        items = np.arange(first, first + self.domain_size, dtype=np.uint64)
-        return PairSigns(self.domain_size, noise, self._rows.rows, items, self._parts, self._characters)
+        items_of = partial(np.arange, first, first + self.domain_size, dtype=np.uint64)
+        return PairSigns(self.domain_size, noise, self._rows.rows, items_of, self._parts, self._characters)
 
     def _parts(self, tally: Tally) -> tuple[Floats, Floats]:
         used = slice(self._rows.first, self._rows.first + self.domain_size)

@@ -19,7 +19,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
-from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, agreeing, settle_exposure
+from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, Noise, Walsh, agreeing, settle_exposure
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.responder.parity_responses import MAX_HASH_BITS, MAX_MASKS, best_hash_bits, halving
@@ -149,7 +149,7 @@ class ParityReports:
             leaked=K,
             symbols=g,
         )
-        return Walsh(self.domain_size, noise, self.rows, self.items, self._parts, self._characters)
+        return Walsh(self.domain_size, noise, self.rows, lambda: self.items, self._parts, self._characters)
 
     def _parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
         K, g = 1 << self.leaks, 1 << self.bits
@@ -219,7 +219,6 @@ class FWR(FrequencyOracle):
 
     examples = ((1.0, 8, 0.5), (1.0, 1023), (2.0, 100, 0.25), (0.4, 600, 0.5, 3))
     name = "fwr"
-    methods = METHODS
     params = {  # noqa: RUF012
         **FrequencyOracle.params,
         "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
@@ -294,7 +293,6 @@ class HRR(FrequencyOracle):
 
     examples = ((1.0, 8), (0.5, 1000))
     name = "hrr"
-    methods = METHODS
     params = {  # noqa: RUF012
         **FWR.params,
         "eta": lambda owner, name, value: halving(owner, name, value) if value == 1 else _only(owner, name, value),

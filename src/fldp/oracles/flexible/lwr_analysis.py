@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +10,6 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
-from fldp.oracles.base.oracle import Law
 from fldp.oracles.flexible.fwr_analysis import FWRAnalysis
 from fldp.oracles.flexible.lwr import LWR, Bases
 from fldp.oracles.flexible.walsh_analysis import whole
@@ -29,42 +26,23 @@ class LWRAnalysis(FWRAnalysis):
 
     @property
     def unprotected(self) -> str:
+        stages = self.oracle.memoization
         return (
-            f"All reports of a value that stays keep epsilon {self.oracle.epsilon_permanent:g}. Those of values that "
-            f"change in one pattern keep {self.oracle.lasting_epsilon:g}. That a value changes is covered by no "
-            f"epsilon, and shows with probability {float(self.oracle.change_visible):.2f}."
+            f"All reports of a value that stays keep epsilon {stages.steady_epsilon:g}. Those of values that "
+            f"change in one pattern keep {stages.lasting_epsilon:g}. That a value changes is covered by no "
+            f"epsilon, and shows with probability {float(stages.change_visible):.2f}."
         )
 
     def thresholds(self) -> Iterator[tuple[int, int]]:
-        coins = self.oracle.coins
+        coins = self.oracle._coins
         yield from ((value, coin.keep) for value, coin in enumerate((coins.first, coins.second)))
-
-    def keep_law(self) -> Law:
-        """Return the exact law of the answers that are kept, as tuples: those to all symbols, each on its own."""
-        first, every, one = self.oracle.coins.first, range(self.oracle._symbols), Fraction(1)
-        return {
-            answers: prod(
-                (first.p if answer == symbol else first.q for symbol, answer in enumerate(answers)), start=one
-            )
-            for answers in product(every, repeat=len(every))
-        }
-
-    def history_law(self, symbols: tuple[int, ...]) -> Law:
-        """Return the exact law of the reported symbols of a person whose value has these symbols, day after day."""
-        second, law = self.oracle.coins.second, dict[tuple[int, ...], Fraction]()
-        for answers, share in self.keep_law().items():
-            for reported in product(range(self.oracle._symbols), repeat=len(symbols)):
-                days = zip(reported, symbols, strict=True)
-                part = prod((second.p if seen == answers[s] else second.q for seen, s in days), start=share)
-                law[reported] = law.get(reported, Fraction(0)) + part
-        return law
 
     def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
         """All reports depend on the answers that are kept: on one where the symbol stays, else on all of them."""
-        oracle, each = self.oracle, self.oracle.coins.first.p / self.oracle.coins.first.q
+        oracle, each = self.oracle, self.oracle._coins.first.p / self.oracle._coins.first.q
         return {
             "all reports of a value that stays": (each, oracle.epsilon_permanent),
-            "all reports of one pattern": (each**oracle._symbols, oracle.lasting_epsilon),
+            "all reports of one pattern": (each**oracle._symbols, oracle.memoization.lasting_epsilon),
         }
 
     def kept(self, words: Words) -> bytes:
@@ -73,13 +51,13 @@ class LWRAnalysis(FWRAnalysis):
         return Bases(self.oracle, data).to_bytes()
 
     def history(self, values: object, days: int, rng: Stream) -> Array:
-        held = self.as_values(values)
-        kept = self.oracle.keep(len(held), rng=rng)
-        return np.stack([self.oracle.respond(kept, held, rng=rng).data for _ in range(days)], axis=1)
+        held, stages = self.as_values(values), self.oracle.memoization
+        kept = stages.keep(len(held), rng=rng)
+        return np.stack([stages.respond(kept, held, rng=rng).data for _ in range(days)], axis=1)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Given what people keep, every report is a coin with p or q, even if the same people report every day."""
-        oracle, coin, n = self.oracle, self.oracle.coins.second, tally.n
+        oracle, coin, n = self.oracle, self.oracle._coins.second, tally.n
         g, rows = oracle._symbols, oracle._parities.rows
         full = whole(walsh_hadamard(tally.state[-1]) + n, g)
         low, high = float(coin.q), float(coin.p)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.flexible.em import estimate_by
 from fldp.support.validation import Described, flag
 
-METHODS = ("linear", "adaptive", "em")
 ALLOW_EXPOSURE = Described(flag, "go on where one report can give a value away")
 
 
@@ -56,15 +56,22 @@ class Noise:
 class Walsh(Estimator):
     """The weighted mean of the estimates from the leak and from the response, which ``parts`` finds, both unbiased.
 
-    ``items`` has the item of every value, a number below ``order``. The likelihood of a report under item t is
+    ``items_of`` returns the item of every value, a number below ``order``. The likelihood of a report under item t is
     proportional to ``1 + sum a H[t][x]``; ``characters`` returns the positions x and the coefficients a.
     """
 
     noise: Noise
     order: int
-    items: NDArray[np.uint64]
+    items_of: Callable[[], NDArray[np.uint64]]
     parts: Callable[[Tally], tuple[Floats | float, Floats]]
     characters: Callable[[Array], tuple[NDArray[np.uint64], Floats]]
+
+    methods = ("linear", "adaptive", "em")
+
+    @cached_property
+    def items(self) -> NDArray[np.uint64]:
+        """The item of every value; made when first used, since there may be many."""
+        return self.items_of()
 
     def weight(self, **options: Option) -> float:
         """Return the weight of the response."""

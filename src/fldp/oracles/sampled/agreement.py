@@ -44,7 +44,8 @@ class _Sums:
 
 def agreement(oracle: Sampled, tally: Tally, shares: Floats) -> SumsClaim | None:
     """Claim that the views of every question agree; None where no two views about a question can be compared."""
-    known = [_Part(*each) for each in zip(oracle.seen, oracle.members, shares, oracle.split(tally), strict=True)]
+    tallies = zip(oracle.design.views, oracle.members, shares, oracle.estimator.split(tally), strict=True)
+    known = [_Part(*each) for each in tallies]
     names: list[str] = []
     claims: list[_Sums] = []
     for question in range(len(oracle.answers)):

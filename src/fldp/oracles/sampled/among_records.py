@@ -57,7 +57,7 @@ class RecordsAreNotCounted(Estimator):
         raise self._refuse()
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        return self.oracle.draw_state(self.records, counts, generator)
+        return self.oracle.estimator.draw_state(self.records, counts, generator)
 
 
 @dataclass(frozen=True, repr=False)

@@ -60,8 +60,8 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
 
     def _seen(self, value: int) -> list[int]:
         """Return what a record is in every view."""
-        digits = self._base.digits(self.oracle.records[[value]])
-        return [int(view.values(digits)[0]) for view in self._base.seen]
+        digits = self._base.record_code.decode(self.oracle.records[[value]])
+        return [int(view.values(digits)[0]) for view in self._base.design.views]
 
     @property
     def outcomes(self) -> int:
@@ -117,10 +117,10 @@ class AmongRecordsAnalysis(Analysis[AmongRecords]):
 
     def likelihoods(self, data: Array) -> Floats:
         likelihoods = np.empty((len(data), self.oracle.domain_size))
-        digits = self._base.digits(self.oracle.records)
+        digits = self._base.record_code.decode(self.oracle.records)
         for view, rows in split_tags(self._base._tagged.tags(data)):
             inside = analysis(self._base.members[view]).likelihoods(self._base._tagged.unpack(view, data[rows])[0])
-            likelihoods[rows] = inside[:, self._base.seen[view].values(digits)]
+            likelihoods[rows] = inside[:, self._base.design.views[view].values(digits)]
         return likelihoods
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:

@@ -25,15 +25,15 @@ def questions_of(oracle: Sampled, word: int) -> tuple[int, ...]:
     >>> [questions_of(oracle, word) for word in (0, 1 << 63, (1 << 64) - 1)]
     [(0, 1), (0, 2), (1, 2)]
     """
-    view = int(oracle._view_of(np.array([word], np.uint64))[0])
-    return tuple(oracle.seen[view].questions)
+    view = int(oracle.design.view_of(np.array([word], np.uint64))[0])
+    return tuple(oracle.design.views[view].questions)
 
 
 def privatize(oracle: Sampled, record: int, word: int) -> Reports:
     """Privatize one record with this first word, and all other words from the operating system.
 
     >>> oracle = Sampled(epsilon=1.0, answers=[4, 4, 2], views=2)
-    >>> oracle.people(oracle.tally(privatize(oracle, 0, 1 << 63)))
+    >>> oracle.estimator.people(oracle.tally(privatize(oracle, 0, 1 << 63)))
     (0, 1, 0)
     """
     words, data = Stream().words(oracle.words), oracle.report_format.empty(1)

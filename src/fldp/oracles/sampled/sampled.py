@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,10 +15,10 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
-from fldp.oracles.base.record_oracle import RecordOracle, as_answers
+from fldp.oracles.base.record_oracle import RecordCode, RecordEstimator, RecordOracle, as_answers
 from fldp.oracles.flexible.fwr import FWR
 from fldp.oracles.sampled.among_records import AmongRecords
-from fldp.oracles.sampled.views import BASES, MAX_VIEWS, Entry, RecordView, read_views, short_form
+from fldp.oracles.sampled.views import BASES, MAX_VIEWS, Entry, SamplingDesign, read_views, short_form
 from fldp.oracles.tagged import Tagged, split_tags
 from fldp.randomness.stream import Stream, Words
 from fldp.responder.parity_responses import halving
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from fldp.oracles.sampled.tables import Tables
 
 MAX_WEIGHT = 1 << 32
-_HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 _CHUNK = 1 << 17
 
 
@@ -55,13 +53,36 @@ def _weights(owner: str, name: str, value: object) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Views:
-    """What the tallies of ``Sampled`` consist of; it has no options, since every oracle has its own decoder."""
+class ViewTallies(RecordEstimator):
+    """What a tally of ``Sampled`` consists of: a tally of every view, of the people whom chance put into it."""
 
-    views: tuple[RecordView, ...]
+    design: SamplingDesign
+    tagged: Tagged
+    record_code: RecordCode
 
-    options: ClassVar[dict[str, Constraint]] = {}
     runs: ClassVar[tuple[slice, ...]] = (slice(None),)  # of any question: all people have an answer
+
+    def split(self, tally: Tally) -> Iterator[Tally]:
+        """Yield the tally of every view; its ``n`` is how many people chance put into the view."""
+        return self.tagged.split(tally)
+
+    def people(self, tally: Tally) -> tuple[int, ...]:
+        """Return how many reports are about each view."""
+        return self.tagged.totals(tally)
+
+    def draw_state(
+        self, records: Values, counts: NDArray[np.int64], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        weights, members = self.design.weights, self.tagged.members
+        split = generator.multinomial(counts, np.array(weights) / sum(weights))  # a row for each record
+        state, digits = self.tagged.tally_format.zeros(), self.record_code.decode(records)
+        parts = zip(self.tagged.states(state), members, self.design.views, split.T, strict=True)
+        for number, (part, member, view, held) in enumerate(parts):
+            state[number] = held.sum()
+            values = np.zeros(member.domain_size, np.int64)
+            np.add.at(values, view.values(digits), held)
+            part += _drawn(member, values, generator)
+        return state
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +110,7 @@ class Sampled(RecordOracle):
     Best fake: the best fake of the best view, which a fake chooses | its leverage over the share of the view
 
     >>> oracle = Sampled(epsilon=1.0, answers=[4, 4, 2], views=2)
-    >>> oracle.entries, oracle.eta, oracle.report_format.bits
+    >>> oracle.design.entries, oracle.eta, oracle.report_format.bits
     ([[0, 1], [0, 2], [1, 2]], Fraction(1, 1), 18)
     >>> oracle.privatize([[0, 3, 1], [2, 0, 0]])
     <2 reports of Sampled(epsilon=1.0, answers=[4, 4, 2], views=2)>
@@ -132,26 +153,17 @@ class Sampled(RecordOracle):
         _ = self.members  # raises what the base raises
 
     @cached_property
-    def seen(self) -> tuple[RecordView, ...]:
-        """The views, in the order of their numbers."""
-        return read_views(self.title, self.views, self.answers)
-
-    @property
-    def entries(self) -> list[list[str | int]]:
-        """All views as lists, also where ``views`` is a number."""
-        return [list(view.entry) for view in self.seen]
-
-    @cached_property
-    def drawn(self) -> tuple[int, ...]:
-        """The weight of every view."""
-        return self.weights or (1,) * len(self.seen)
+    def design(self) -> SamplingDesign:
+        """The views, in the order of their numbers, and the weight of each."""
+        views = read_views(self.title, self.views, self.answers)
+        return SamplingDesign(views, self.weights or (1,) * len(views))
 
     @cached_property
     def members(self) -> tuple[FrequencyOracle, ...]:
         """The oracle of each view, with the whole epsilon."""
         members: dict[object, FrequencyOracle] = {}
-        keys = [(view.size, view.kind and view.entry) for view in self.seen]
-        for key, view in zip(keys, self.seen, strict=True):
+        keys = [(view.size, view.kind and view.entry) for view in self.design.views]
+        for key, view in zip(keys, self.design.views, strict=True):
             if key not in members:
                 members[key] = view.oracle(self.epsilon, self.base, self.eta)
         return tuple(members[key] for key in keys)
@@ -162,12 +174,12 @@ class Sampled(RecordOracle):
         return Tagged(self.members)
 
     @cached_property
-    def estimator(self) -> Views:
-        return Views(self.seen)
+    def estimator(self) -> ViewTallies:
+        return ViewTallies(self.design, self._tagged, self.record_code)
 
     @property
     def anonymity(self) -> int:
-        views = zip(self.seen, self.members, strict=True)
+        views = zip(self.design.views, self.members, strict=True)
         return min(self._values_end // view.size * member.anonymity for view, member in views)
 
     @cached_property
@@ -193,35 +205,17 @@ class Sampled(RecordOracle):
     def words(self) -> int:
         return 1 + max(member.words for member in self.members)
 
-    @cached_property
-    def _ends(self) -> NDArray[np.uint64]:
-        return np.array(list(accumulate(self.drawn)), np.uint64)
-
-    def _view_of(self, words: Words) -> NDArray[np.intp]:
-        """Return the view that each of these words draws: the first whose weights so far exceed ``u W / 2^64``."""
-        total = self._ends[-1]
-        place = ((words >> _HALF) * total + ((words & _LOW) * total >> _HALF)) >> _HALF
-        return np.asarray(np.searchsorted(self._ends, place, side="right"))
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        digits = self.digits(values)
-        for view, rows in split_tags(self._view_of(words[:, 0])):
+        digits = self.record_code.decode(values)
+        for view, rows in split_tags(self.design.view_of(words[:, 0])):
             member = self.members[view]
             data = member.report_format.empty(len(rows))
             own = np.ascontiguousarray(words[rows, 1 : 1 + member.words])
-            member.perturb(self.seen[view].values(digits[rows]), own, data)
+            member.perturb(self.design.views[view].values(digits[rows]), own, data)
             out[rows] = self._tagged.join(view, data)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         self._tagged.count(data, state)
-
-    def split(self, tally: Tally) -> Iterator[Tally]:
-        """Yield the tally of every view; its ``n`` is how many people chance put into the view."""
-        return self._tagged.split(tally)
-
-    def people(self, tally: Tally) -> tuple[int, ...]:
-        """Return how many reports are about each view."""
-        return self._tagged.totals(tally)
 
     def _outcome(self, report: Any) -> tuple[Any, Any]:
         view, public, outcome = self._tagged.outcome(report)
@@ -252,20 +246,6 @@ class Sampled(RecordOracle):
         (0, 5)
         """
         return AmongRecords(self.epsilon, base=self, chosen=tuple(self._as_values(records).tolist()))
-
-    def draw_state(
-        self, records: Values, counts: NDArray[np.int64], generator: np.random.Generator
-    ) -> NDArray[np.int64]:
-        shares = np.array(self.drawn) / sum(self.drawn)
-        split = generator.multinomial(counts, shares)  # a row for each record
-        state, digits = self.tally_format.zeros(), self.digits(records)
-        parts = zip(self._tagged.states(state), self.members, self.seen, split.T, strict=True)
-        for view, (part, member, seen, held) in enumerate(parts):
-            state[view] = held.sum()
-            values = np.zeros(member.domain_size, np.int64)
-            np.add.at(values, seen.values(digits), held)
-            part += _drawn(member, values, generator)
-        return state
 
 
 def _drawn(member: FrequencyOracle, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:

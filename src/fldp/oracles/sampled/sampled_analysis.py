@@ -49,7 +49,7 @@ class SampledAnalysis(Analysis[Sampled]):
     @property
     def in_short(self) -> tuple[str, ...]:
         """One report for all questions; another answer is another view, and another epsilon."""
-        count, most = len(self.oracle.answers), max(len(view.questions) for view in self.oracle.seen)
+        count, most = len(self.oracle.answers), max(len(view.questions) for view in self.oracle.design.views)
         about = "one" if most == 1 else f"at most {most}"
         chances = [float(self.about(question)) for question in range(count)]
         return (
@@ -75,9 +75,13 @@ class SampledAnalysis(Analysis[Sampled]):
         held = np.flatnonzero(flat) if flat.any() else np.zeros(1, np.int64)
         return self.oracle.among(held), flat[held]
 
+    @property
+    def members(self) -> tuple[FrequencyOracle, ...]:
+        return self.oracle.members
+
     def thresholds(self) -> Iterator[tuple[int, int]]:
         for member in self.oracle.members[:1]:
-            coin = getattr(member, "coin", None)
+            coin = analysis(member).coin
             yield self.oracle._values_end // 2, coin.keep if coin else 1 << 63
 
     def resized(self, domain_size: int) -> AmongRecords:
@@ -93,21 +97,23 @@ class SampledAnalysis(Analysis[Sampled]):
         for size in (4, 3, 2):
             answers = tuple(self._fewer(question, size) for question in range(len(self.oracle.answers)))
             try:
-                views = tuple(view.among(answers) for view in self.oracle.seen)
+                views = tuple(view.among(answers) for view in self.oracle.design.views)
                 yield replace(self.oracle, answers=answers, views=views)
             except ParameterError:  # too few answers for the base
                 continue
 
     def _fewer(self, question: int, size: int) -> int:
         """Return a smaller number of answers to a question with which its views can be."""
-        kinds = [view for view in self.oracle.seen if question in view.questions and not isinstance(view, Block)]
+        kinds = [
+            view for view in self.oracle.design.views if question in view.questions and not isinstance(view, Block)
+        ]
         joined = [getattr(view, "joined", 1) for view in kinds]
         least = max(2 * lcm(1, *joined), MIN_CELLS)
         return min(self.oracle.answers[question], max(size, least) if kinds else size)
 
     def public_view_shares(self) -> list[Fraction]:
         """Return how likely each view is, exactly: multiply-high is not quite even."""
-        total, ends = sum(self.oracle.drawn), np.cumsum([0, *self.oracle.drawn]).tolist()
+        total, ends = sum(self.oracle.design.weights), np.cumsum([0, *self.oracle.design.weights]).tolist()
         words = [-(-(end << 64) // total) for end in ends]
         return [Fraction(stop - start, 1 << 64) for start, stop in pairwise(words)]
 
@@ -117,7 +123,7 @@ class SampledAnalysis(Analysis[Sampled]):
 
     def about(self, question: int) -> Fraction:
         """Return how likely a report is about a question at all."""
-        shares = zip(self.oracle.seen, self.public_view_shares(), strict=True)
+        shares = zip(self.oracle.design.views, self.public_view_shares(), strict=True)
         return sum((share for view, share in shares if question in view.questions), Fraction(0))
 
     def blind(self) -> tuple[str, ...]:
@@ -132,16 +138,16 @@ class SampledAnalysis(Analysis[Sampled]):
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Chance alone decides how many reports are about each view, and views agree about their questions."""
         shares = self._view_shares
-        name = lambda view: f"view {self.oracle.seen[view].label}"  # noqa: E731
+        name = lambda view: f"view {self.oracle.design.views[view].label}"  # noqa: E731
         claim = "chance alone decides how many reports are about each view"
-        yield CellClaim("views", claim, np.array(self.oracle.people(tally)), tally.n, shares, shares, name)
+        yield CellClaim("views", claim, np.array(self.oracle.estimator.people(tally)), tally.n, shares, shares, name)
         agreed = agreement(self.oracle, tally, shares)
         if agreed is not None:
             yield agreed
 
     def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the views that reports are about."""
-        for view, inside in enumerate(self.oracle.split(tally)):
+        for view, inside in enumerate(self.oracle.estimator.split(tally)):
             if inside.n:
                 reports = None if data is None else self.oracle._tagged.reports_in(view, data)
-                yield ReportPart(f"view {self.oracle.seen[view].label}", inside, reports)
+                yield ReportPart(f"view {self.oracle.design.views[view].label}", inside, reports)

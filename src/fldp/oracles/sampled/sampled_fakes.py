@@ -73,7 +73,7 @@ def view_fakes(oracle: Sampled, cells: TargetCells, shares: Floats) -> ViewFakes
     """Return the fakes that promote cells of a table; None where the best reports of a view are not known."""
     questions = tuple(sorted(cells))
     _check_together(oracle, questions)
-    effects = Effects(oracle.answers, oracle.seen, oracle.members, oracle.drawn)
+    effects = Effects(oracle.answers, oracle.design.views, oracle.members, oracle.design.weights)
     constant, maps = effects.maps(questions, wanted(oracle, cells)[None])
     parts = list(_parts(oracle, {view: rows[0] for view, rows in maps.items()}, shares))
     known = [part for part in parts if part is not None]
@@ -95,7 +95,7 @@ def _parts(oracle: Sampled, maps: dict[int, Floats], shares: Floats) -> Iterator
 
 
 def _check_together(oracle: Sampled, questions: tuple[int, ...]) -> None:
-    blocks = [view for view in oracle.seen if isinstance(view, Block)]
+    blocks = [view for view in oracle.design.views if isinstance(view, Block)]
     if len(questions) > 1 and not any(set(questions) <= set(view.questions) for view in blocks):
         asked = " and ".join(map(str, questions))
         raise ParameterError(f"poison: questions {asked} are not asked together in any view")

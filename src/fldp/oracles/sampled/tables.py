@@ -147,14 +147,14 @@ class Tables(Displayed):
     @classmethod
     def of(cls, oracle: "Sampled", tally: Tally) -> "Tables":
         """Return the tables of a tally."""
-        parts = zip(oracle.members, oracle.split(tally), strict=True)
+        parts = zip(oracle.members, oracle.estimator.split(tally), strict=True)
         decoded = tuple(member.estimator.decode(part) / part.n if part.n else None for member, part in parts)
         asked = tuple(Asked(str(a)) for a in range(len(oracle.answers)))
-        return cls(oracle, tally.n, oracle.people(tally), decoded, asked)
+        return cls(oracle, tally.n, oracle.estimator.people(tally), decoded, asked)
 
     def about(self, questions: Sequence[int]) -> int:
         """Return how many reports are about all of these questions."""
-        views = zip(self.oracle.seen, self.people, strict=True)
+        views = zip(self.oracle.design.views, self.people, strict=True)
         return sum(count for view, count in views if set(questions) <= set(view.questions))
 
     def named(self, questions: Sequence[Asked]) -> "Tables":
@@ -171,11 +171,11 @@ class Tables(Displayed):
     @property
     def views(self) -> list[tuple[Entry, int]]:
         """Every view, and how many people it has."""
-        return [(view.entry, count) for view, count in zip(self.oracle.seen, self.people, strict=True)]
+        return [(view.entry, count) for view, count in zip(self.oracle.design.views, self.people, strict=True)]
 
     @cached_property
     def _together(self) -> list[set[int]]:
-        return [set(view.questions) for view in self.oracle.seen if isinstance(view, Block)]
+        return [set(view.questions) for view in self.oracle.design.views if isinstance(view, Block)]
 
     @cached_property
     def crosses(self) -> list[Questions]:
@@ -210,7 +210,7 @@ class Tables(Displayed):
 
     @cached_property
     def _effects(self) -> Effects:
-        return Effects(self.oracle.answers, self.oracle.seen, self.oracle.members, self.people)
+        return Effects(self.oracle.answers, self.oracle.design.views, self.oracle.members, self.people)
 
     def shares(self, questions: Iterable[int | str]) -> Floats:
         """Return the estimated shares of all cells of a table, an axis for each question."""
@@ -238,7 +238,7 @@ class Tables(Displayed):
         chosen = self._indices(questions)
         shape = tuple(self.oracle.answers[a] for a in chosen)
         rows = np.eye(prod(shape)).reshape(-1, *shape) if weights is None else weights
-        step = max(1, _CELLS // max(view.size for view in self.oracle.seen))
+        step = max(1, _CELLS // max(view.size for view in self.oracle.design.views))
         parts = [self._some_variances(chosen, rows[k : k + step], people) for k in range(0, len(rows), step)]
         return np.concatenate(parts)
 
@@ -297,7 +297,7 @@ class Tables(Displayed):
 
     def _view_shares(self, number: int, held: Mapping[Questions, Floats] | None = None) -> Floats:
         """Return plausible shares of a view's values."""
-        view = self.oracle.seen[number]
+        view = self.oracle.design.views[number]
         if held and view.questions in held and isinstance(view, Block):
             return held[view.questions].reshape(-1)
         if number not in self._plausible_views:

@@ -8,7 +8,8 @@ description, a block is a list of questions, any other kind begins with its name
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from functools import cached_property
+from itertools import accumulate, combinations
 from math import prod
 from typing import Any, ClassVar
 
@@ -24,10 +25,12 @@ from fldp.oracles.plain.pgr import PGR
 from fldp.oracles.plain.subset_selection import SS, even_size
 from fldp.oracles.plain.unary import OUE
 from fldp.oracles.plain.wave import Wave, nearest_widths
+from fldp.randomness.stream import Words
 from fldp.support.validation import fail, integer, is_integer
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (SS, GRR, OUE, PGR, HRR, FWR)}
 MAX_VIEWS, MAX_VIEW_VALUES = 1024, 1 << 16
+_HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 Answers = tuple[int, ...]
 Digits = NDArray[np.int64]
@@ -282,3 +285,26 @@ def short_form(views: tuple[RecordView, ...], answers: Answers) -> int | tuple[E
         if entries == tuple(combinations(range(len(answers)), together)):
             return together
     return entries
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingDesign:
+    """The views of a record in the order of their numbers, and the weights that they are drawn with."""
+
+    views: tuple[RecordView, ...]
+    weights: tuple[int, ...]
+
+    @property
+    def entries(self) -> list[list[str | int]]:
+        """All views as lists."""
+        return [list(view.entry) for view in self.views]
+
+    @cached_property
+    def _ends(self) -> NDArray[np.uint64]:
+        return np.array(list(accumulate(self.weights)), np.uint64)
+
+    def view_of(self, words: Words) -> NDArray[np.intp]:
+        """Return the view that each of these words draws: the first whose weights so far exceed ``u W / 2^64``."""
+        total = self._ends[-1]
+        place = ((words >> _HALF) * total + ((words & _LOW) * total >> _HALF)) >> _HALF
+        return np.asarray(np.searchsorted(self._ends, place, side="right"))

@@ -52,6 +52,7 @@ class LeastSquares(StringEstimator):
     filters: Bloom
 
     options: ClassVar[Mapping[str, Constraint]] = {"held_out": flag}
+    methods = ("linear", "select")
 
     def select(self, method: str, tally: Tally, listed: Listed) -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that stand out in the even cohorts, or the first candidate if none does."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
-from fldp.oracles.base.analysis import Analysis, StringAnalysis, analyses, analysis
+from fldp.oracles.base.analysis import Analysis, Coin, StringAnalysis, analyses, analysis
 from fldp.oracles.base.blanket import Blanket
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -101,6 +101,10 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
     def blanket(self) -> Blanket | None:
         """The worst two strings never collide: then it is the blanket of the response, whatever the hash function."""
         return self._response.blanket()
+
+    @property
+    def coin(self) -> Coin | None:
+        return self._response.coin
 
     def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)

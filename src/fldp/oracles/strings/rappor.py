@@ -1,6 +1,7 @@
 """RAPPOR: a Bloom filter of a string with a permanent and an instantaneous randomized response."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +11,10 @@ from fldp.data.fingerprints import Fingerprints
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
-from fldp.errors import MergeError
 from fldp.numerics.kernels import U64
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
+from fldp.oracles.base.memoization import Kept, Memoization, check_kept
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.strings.bloom_fit import LeastSquares
 from fldp.oracles.strings.bloom_model import CohortCounts, Design
@@ -69,6 +70,40 @@ class CohortFilters:
         return Design(self.bits_of(marks)[cohorts], self.bits, self.cohorts, own, other)
 
 
+@dataclass(frozen=True, eq=False)
+class PermanentResponse(Memoization):
+    """The two stages of RAPPOR: permanent responses, in the format of reports, and reports of them."""
+
+    oracle: "RAPPOR"
+    coins: StageCoins  # of both stages
+
+    follows = False
+
+    def keep(self, values: object, /, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the permanent responses. They are to be stored, never sent.
+
+        >>> stages = RAPPOR(epsilon=1.0, epsilon_permanent=2.0).memoization
+        >>> kept = stages.keep(["firefox"])
+        >>> monday, tuesday = stages.respond(kept), stages.respond(kept)
+        """
+        oracle = self.oracle
+        marks = oracle._as_values(values)
+        data = oracle.report_format.empty(len(marks))
+        for part, words in Stream.of(rng).chunks(len(marks), oracle._keep_words):
+            oracle._keep(marks[part], words, data[part])
+        return Reports.trusted(oracle, data)
+
+    def respond(self, kept: Kept, values: object = None, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the reports of permanent responses, anew each time; they depend on no other values."""
+        del values
+        oracle = self.oracle
+        check_kept(oracle, kept)
+        data = np.empty_like(kept.data)
+        for part, words in Stream.of(rng).chunks(len(kept), oracle.words - oracle._keep_words):
+            oracle._respond(kept.data[part], words, data[part])
+        return Reports.trusted(oracle, data)
+
+
 @dataclass(frozen=True, repr=False)
 class RAPPOR(StringOracle):
     """RAPPOR: a Bloom filter of a string, randomized in two stages, the first of which is drawn once and kept.
@@ -76,14 +111,14 @@ class RAPPOR(StringOracle):
     Everybody is in one of ``cohorts`` at random, and says which. There ``hashes`` hash functions, others in each
     cohort, set bits of a filter of ``bits`` bits. The *permanent* response flips every bit with probability ``f/2``; it
     is drawn once. The *instantaneous* response reports a kept 1 as 1 with probability ``q`` and a kept 0 with
-    probability ``p``; it is drawn for every report. ``privatize`` draws both, for people who report once; ``keep`` and
-    ``respond`` are the two stages, and ``fldp.Participant`` keeps the first.
+    probability ``p``; it is drawn for every report. ``privatize`` draws both, for people who report once;
+    ``memoization`` has the two stages, and ``fldp.Participant`` keeps the first.
 
     Two promises, both of plain LDP: one report keeps ``epsilon``, and all reports together that are drawn from one
     permanent response keep ``epsilon_permanent``, however many they are. Both hold for what the code really draws
-    (``coins``): ``((1-f/2)/(f/2))^(2h) <= e^epsilon_permanent`` and ``(q*(1-p*)/(p*(1-q*)))^h <= e^epsilon``, with
-    ``p*`` and ``q*`` the probabilities that a bit of the filter which is 0 or 1 is reported as 1. ``p`` is that with
-    the least error unless it is given, and ``q`` follows. ``docs/rappor.md`` has the rest.
+    (``memoization.coins``): ``((1-f/2)/(f/2))^(2h) <= e^epsilon_permanent`` and ``(q*(1-p*)/(p*(1-q*)))^h <=
+    e^epsilon``, with ``p*`` and ``q*`` the probabilities that a bit of the filter which is 0 or 1 is reported as 1.
+    ``p`` has the least error unless it is given, and ``q`` follows. ``docs/rappor.md`` has the rest.
 
     Erlingsson, Pihur, Korolova: RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014.
 
@@ -125,14 +160,13 @@ class RAPPOR(StringOracle):
         "p": Described(optional(fraction), "how often a kept 0 is reported as 1"),
         "hash_seed": HASH_SEED,
     }
-    methods = ("linear", "select")
 
     @classmethod
     def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: int) -> "RAPPOR":
         """Return the oracle with the parameters of the paper, each realised to 20 bits or more.
 
         >>> oracle = RAPPOR.published(f=0.5, p=0.5, q=0.75, hashes=2)
-        >>> round(oracle.epsilon, 4), round(oracle.epsilon_permanent, 4), round(float(oracle.coins.q), 5)
+        >>> round(oracle.epsilon, 4), round(oracle.epsilon_permanent, 4), round(float(oracle.memoization.coins.q), 5)
         (1.0743, 4.3944, 0.75)
         """
         flip, zero, one = (int(fraction(cls.__name__, *each) * 2**53) for each in (("f", f), ("p", p), ("q", q)))
@@ -142,19 +176,19 @@ class RAPPOR(StringOracle):
         return cls(log_upper(coins.ratio), log_upper(coins.lasting_ratio), hashes=hashes, p=p, **others)
 
     @cached_property
-    def coins(self) -> StageCoins:
+    def _coins(self) -> StageCoins:
         """The realised coins of both stages."""
         return StageCoins.build(self.title, self.epsilon, self.epsilon_permanent, hashes=self.hashes, p=self.p)
 
-    @property
-    def lasting_epsilon(self) -> float:
-        """The epsilon of all reports of one stored answer together."""
-        return self.epsilon_permanent
+    @cached_property
+    def memoization(self) -> PermanentResponse:
+        # What is kept is of one value, whatever comes later: no change shows.
+        return PermanentResponse(self.epsilon_permanent, 1, Fraction(0), self, self._coins)
 
     @cached_property
     def _filters(self) -> CohortFilters:
         """The Bloom filters of strings in every cohort."""
-        return CohortFilters(self.title, self.bits, self.hashes, self.cohorts, self.hash_seed, self.coins)
+        return CohortFilters(self.title, self.bits, self.hashes, self.cohorts, self.hash_seed, self._coins)
 
     @property
     def _blocks(self) -> int:
@@ -172,11 +206,11 @@ class RAPPOR(StringOracle):
     @property
     def _keep_words(self) -> int:
         """The number of leading words of a report that draw the permanent response."""
-        return 1 + self.coins.planes * self._blocks
+        return 1 + self._coins.planes * self._blocks
 
     @property
     def words(self) -> int:
-        return self._keep_words + self.coins.planes * self._blocks
+        return self._keep_words + self._coins.planes * self._blocks
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -186,28 +220,6 @@ class RAPPOR(StringOracle):
     def tally_format(self) -> TallyFormat:
         return TallyFormat((self.cohorts, 1 + self.bits), _adds_up)
 
-    def keep(self, values: object, *, rng: int | Stream | None = None) -> Reports:
-        """Draw the permanent responses, in the format of reports. They are to be stored, never sent.
-
-        >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
-        >>> kept = oracle.keep(["firefox"])
-        >>> monday, tuesday = oracle.respond(kept), oracle.respond(kept)
-        """
-        marks = self._as_values(values)
-        data = self.report_format.empty(len(marks))
-        for part, words in Stream.of(rng).chunks(len(marks), self._keep_words):
-            self._keep(marks[part], words, data[part])
-        return Reports.trusted(self, data)
-
-    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
-        """Draw the reports of permanent responses, anew each time."""
-        if kept.oracle != self:
-            raise MergeError(f"{self.title}: kept responses must be of {self!r}, got {kept.oracle!r}")
-        data = np.empty_like(kept.data)
-        for part, words in Stream.of(rng).chunks(len(kept), self.words - self._keep_words):
-            self._respond(kept.data[part], words, data[part])
-        return Reports.trusted(self, data)
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         self._keep(values, words[:, : self._keep_words], out)
         self._respond(out, words[:, self._keep_words :], out)
@@ -215,7 +227,7 @@ class RAPPOR(StringOracle):
     def _keep(self, values: Values, words: Words, out: Array) -> None:
         """Write the cohort that word 0 draws, and the permanent response."""
         rows = (words[:, 0] & U64(self.cohorts - 1)).astype(np.int64)
-        filters, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
+        filters, coins = np.empty((len(values), self._blocks), np.uint64), self._coins
         seeds, size = self._filters.seeds[rows], U64(self.bits)
         flip_filters.over(len(values))(
             values, words[:, 1:], seeds, size, coins.planes, U64(coins.flip), self._last, filters
@@ -227,7 +239,7 @@ class RAPPOR(StringOracle):
         rows, bits = bit_reports.split(kept, self._header)
         padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
         padded[:, : bits.shape[1]] = bits
-        filters, coins = padded.view("<u8"), self.coins
+        filters, coins = padded.view("<u8"), self._coins
         choose_bits.over(len(kept))(filters, words, coins.planes, U64(coins.zero), U64(coins.one), self._last, filters)
         bit_reports.join(rows, self._as_bytes(filters), out)
 

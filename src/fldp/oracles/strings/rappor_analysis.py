@@ -52,7 +52,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     @property
     def _odds(self) -> tuple[Fraction, Fraction]:
         """Likelihood ratio of a reported 1, and of a reported 0, between a set and a clear bit."""
-        p, q = self.oracle.coins.p_star, self.oracle.coins.q_star
+        p, q = self.oracle._coins.p_star, self.oracle._coins.q_star
         return q / p, (1 - q) / (1 - p)
 
     def _sets(self, mark: int) -> list[frozenset[int]]:
@@ -68,7 +68,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
 
     def _bands(self, own: int, others: int, times: int) -> Iterable[Band]:
         """Yield bands by how many of the bits that exactly one of the two sets are 1, for ``times`` cohorts alike."""
-        p, q = self.oracle.coins.p_star, self.oracle.coins.q_star
+        p, q = self.oracle._coins.p_star, self.oracle._coins.q_star
         for x, y in product(range(own + 1), range(others + 1)):
             ways, share = comb(own, x) * comb(others, y), Fraction(times, self.oracle.cohorts)
             mass = _binomial(q, own, x) * _binomial(p, others, y)
@@ -79,21 +79,18 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
 
     def blanket(self) -> Blanket:
         """Return the blanket of one report: a person who reports again is hidden less."""
-        return by_bits(self.oracle.hashes, self.oracle.coins.q_star, self.oracle.coins.p_star)
+        return by_bits(self.oracle.hashes, self.oracle._coins.q_star, self.oracle._coins.p_star)
 
     def law(self, value: int, public: Public = None) -> Law:
-        return self._law(value, public, self.oracle.coins.p_star, self.oracle.coins.q_star)
-
-    def keep_law(self, value: int, public: Public) -> Law:
-        """Return the exact law of the permanent response, given the cohort."""
-        return self._law(value, public, self.oracle.coins.f / 2, 1 - self.oracle.coins.f / 2)
+        return self._law(value, public, self.oracle._coins.p_star, self.oracle._coins.q_star)
 
     def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
-        return {"all reports": (self.oracle.coins.lasting_ratio, self.oracle.epsilon_permanent)}
+        return {"all reports": (self.oracle._coins.lasting_ratio, self.oracle.epsilon_permanent)}
 
     def history(self, values: object, days: int, rng: Stream) -> Array:
-        kept = self.oracle.keep(values, rng=rng)
-        return np.stack([self.oracle.respond(kept, rng=rng).data for _ in range(days)], axis=1)
+        stages = self.oracle.memoization
+        kept = stages.keep(values, rng=rng)
+        return np.stack([stages.respond(kept, rng=rng).data for _ in range(days)], axis=1)
 
     def _law(self, value: int, public: Public, zero: Fraction, one: Fraction) -> Law:
         self.check_enumerable(value)
@@ -117,7 +114,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Given the permanent responses, every bit is a coin with p or q, even if the same people report every day."""
         oracle = self.oracle
-        low, high = sorted((float(oracle.coins.p), float(oracle.coins.q)))
+        low, high = sorted((float(oracle._coins.p), float(oracle._coins.q)))
         people, bits = np.repeat(tally.state[:, 0], oracle.bits), tally.state[:, 1:].ravel()
         claim = "every bit is set at least as often as by noise alone, and at most as often as if it were true for all"
         place = lambda cell: f"bit {cell % oracle.bits} of cohort {cell // oracle.bits}"  # noqa: E731
@@ -126,7 +123,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     def fakes_among(self, marks: Fingerprints, targets: Targets) -> Numbered:
         """The fit is linear in the bits of all cohorts, so every bit of every cohort has a weight."""
         oracle = self.oracle
-        p, q, base = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle._filters.design(marks[:1]).base
+        p, q, base = float(oracle._coins.p_star), float(oracle._coins.q_star), oracle._filters.design(marks[:1]).base
         true, noise = (np.broadcast_to(chance, oracle.bits) for chance in (q, p))
         parts = [
             BitStrategy(each / (q - p), -float(each.sum()) * (p / (q - p) + base), true, noise)

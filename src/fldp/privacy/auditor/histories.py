@@ -11,7 +11,7 @@ from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import steady_epsilon
+from fldp.oracles.base.memoization import steady_epsilon
 from fldp.privacy.auditor.auditor import CONFIDENCE, SAMPLES, Audit, audit, values_of
 from fldp.privacy.auditor.declared_scores import Supports, declared
 from fldp.randomness.stream import Stream

@@ -58,8 +58,9 @@ def rarest_cell(oracle: Sampled) -> dict[int, list[int]]:
     >>> rarest_cell(fldp.Sampled(epsilon=1.0, answers=[3, 2], views=[[0], [1], [0, 1]], weights=[2, 3, 1]))
     {0: [0], 1: [0]}
     """
-    rarest = min(range(len(oracle.drawn)), key=oracle.drawn.__getitem__)
-    return {question: [0] for question in oracle.seen[rarest].questions}
+    views, weights = oracle.design.views, oracle.design.weights
+    rarest = min(range(len(weights)), key=weights.__getitem__)
+    return {question: [0] for question in views[rarest].questions}
 
 
 def _people(oracle: Sampled, count: int, rng: int) -> NDArray[np.int64]:
@@ -96,8 +97,9 @@ def _outcome(
 def expected_tables(oracle: Sampled, rows: NDArray[np.int64], fakes: Tally) -> Tables:
     """Return the tables of people and fakes if neither the reports of people nor their views had any noise."""
     mixed, people = [], []
-    for view, shown, member, part in zip(oracle.drawn, oracle.seen, oracle.members, oracle.split(fakes), strict=True):
-        honest = round(len(rows) * view / sum(oracle.drawn))
+    weights, views, parts = oracle.design.weights, oracle.design.views, oracle.estimator.split(fakes)
+    for weight, shown, member, part in zip(weights, views, oracle.members, parts, strict=True):
+        honest = round(len(rows) * weight / sum(weights))
         shares = np.bincount(shown.values(rows), minlength=shown.size) / len(rows)
         added = member.estimator.decode(part) if part.n else 0.0
         mixed.append((honest * shares + added) / max(1, honest + part.n))

@@ -43,7 +43,7 @@ class LockedError(Exception):
 _PROBE_BYTES = 1 << 14
 
 
-def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+def rows(connection: Connection, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
     """Return all rows of a query."""
     with connection.cursor(binary=True) as cursor:
         return cursor.execute(query, values).fetchall()
@@ -268,7 +268,7 @@ def _gain(connection: Connection, step: Fold) -> None:
     )
 
 
-def fill(connection: Connection, table: str, data: Iterator[tuple[Any, ...]]) -> None:
+def fill(connection: Connection, table: str, data: Iterator[tuple[object, ...]]) -> None:
     """Copy rows into a table, as bytes of the types that its columns have."""
     columns = COLUMNS[table]
     with connection.cursor() as cursor:

@@ -162,7 +162,7 @@ def best_below(evidence: Evidence) -> ClaimFinding:
 
 def _rare(evidence: Evidence, name: str, epsilon: float) -> float:
     oracle = evidence.oracle(name, 1023, epsilon)
-    return float(oracle.variance(1, 0, **({"decoder": "paper"} if oracle.decoders else {})))
+    return float(oracle.variance(1, 0, **({"decoder": "paper"} if oracle.estimator.decoders else {})))
 
 
 def _sides(evidence: Evidence) -> tuple[list[bool], list[bool]]:

@@ -35,7 +35,7 @@ def measured(evidence: Evidence, series: str) -> list[Measured]:
     for each in evidence.main.where(metric="mse", series=series).summary("dataset", "epsilon", "n", "domain_size"):
         dataset, epsilon, n, size = each.key
         oracle = evidence.oracle(name, size, epsilon, **parameters)
-        options = {"decoder": decoder} if oracle.decoders else {}
+        options = {"decoder": decoder} if oracle.estimator.decoders else {}
         theory = float(oracle.variance(n, n / size, **options)) / n
         error = sqrt(2 / (each.runs * (size - 1)))
         rows.append(Measured(dataset, series, epsilon, each.mean * n, theory, error, each.runs))

@@ -14,7 +14,7 @@ def variance(specification: Specification, series: str, size: int, epsilon: floa
     every = {each.series(name): (each, name) for each in specification.oracles for name in each.decoders}
     contender, decoder = every[series]
     oracle = contender.oracle(epsilon, size)
-    return float(oracle.variance(1, 1 / size, **({"decoder": decoder} if oracle.decoders else {})))
+    return float(oracle.variance(1, 1 / size, **({"decoder": decoder} if oracle.estimator.decoders else {})))
 
 
 def line(

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PARTS = {
     "oracles": (
         ("oracles/plain/grr.py", "oracles/plain/unary.py", "oracles/flexible/fhr.py"),
-        ("tests/numerics/test_by_numpy.py", "tests/oracles"),
+        ("tests/numerics/test_by_numpy.py", "tests/estimation/test_simulate.py", "tests/oracles"),
     ),
     "coins": (
         ("randomness/coins.py", "randomness/two_stage_coins.py"),

@@ -19,7 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Each part: its files below src/fldp, and the tests that are to notice.
 PARTS = {
-    "oracles": (("oracles/plain/grr.py", "oracles/plain/unary.py", "oracles/flexible/fhr.py"), ("tests/oracles",)),
+    "oracles": (
+        ("oracles/plain/grr.py", "oracles/plain/unary.py", "oracles/flexible/fhr.py"),
+        ("tests/numerics/test_by_numpy.py", "tests/estimation/test_simulate.py", "tests/oracles"),
+    ),
     "coins": (
         ("randomness/coins.py", "randomness/two_stage_coins.py"),
         ("tests/randomness", "tests/oracles/test_rappor.py", "tests/wire/test_wire.py"),

@@ -143,6 +143,31 @@ def test_student():
         assert Comparison(np.array([t]), np.ones(1), degrees).p_values[0] == pytest.approx(p, rel=0.02)
 
 
+def test_fewer_degrees_of_freedom_than_one_count_as_one():
+    none, one, two = (Comparison(np.full(1, 3.0), np.ones(1), degrees).p_values[0] for degrees in (0.1, 1, 2))
+    assert none == one > two
+    assert one == pytest.approx(math.erfc(9 / 11 * math.sqrt(math.log(10) / 2)))  # Wallace's formula
+
+
+def test_a_jump_counts_as_bernstein_has_it():
+    """What lies ``z stderr + z^2 jump / 6`` away is ``z`` standard errors away, and an interval reaches as far."""
+    z, stderr, jump = np.array([0.5, 1.0, 1.96, 3.0]), 0.05, 0.12
+    away = z * stderr + z**2 * jump / 6
+    change = Comparison(away, np.full(4, stderr), jump=jump)
+    assert change.p_values == pytest.approx([math.erfc(each / math.sqrt(2)) for each in z], rel=1e-6)
+    for number, each in enumerate(z):
+        low = change.interval(math.erf(each / math.sqrt(2)))[number, 0]
+        assert low == pytest.approx(0, abs=1e-7)
+
+
+def test_a_p_value_of_exactly_the_level_is_significant():
+    change = Comparison(np.full(1, 0.01), np.full(1, 0.02))
+    p_value = float(change.adjusted_p_values[0])
+    assert 0.5 < p_value < 1  # so that 1 - p_value is exact
+    assert change.significant(1 - p_value).all()
+    assert not change.significant(1 - p_value + 1e-12).any()
+
+
 def test_few_people_have_wide_intervals_that_are_numbers():
     change = Comparison(np.array([0.1, 1.2]), np.ones(2), np.ones(2), 0.5)
     assert change.interval(0.999, simultaneous=True) == pytest.approx(np.array([[-1, 1], [-1, 1.2]]))

@@ -272,3 +272,27 @@ def test_batches_use_bounded_scratch_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < reports.nbytes + 8 * 2**20
+
+
+def test_tallies_are_taken_out_of_tallies():
+    whole, part = fldp.Tally(ORACLE, [3, 2, 1, 0, 0], 6), fldp.Tally(ORACLE, [1, 0, 1, 0, 0], 2)
+    assert whole - part == fldp.Tally(ORACLE, [2, 2, 0, 0, 0], 4)
+    assert (whole - part) + part == whole
+    with pytest.raises(DomainError, match=r"Tally of GRR: 6 reports cannot be taken out of 2"):
+        part - whole
+    with pytest.raises(MergeError):
+        whole - fldp.Tally(fldp.GRR(2.0, 5), [1, 0, 0, 0, 0], 1)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        whole - 1
+
+
+def test_reports_and_tallies_equal_nothing_else():
+    reports = ORACLE.privatize(VALUES, rng=1)
+    assert reports == fldp.Reports(ORACLE, reports.data)
+    assert reports != reports.data.tolist()
+    assert ORACLE.tally(reports) != ORACLE.tally(reports).state.tolist()
+
+
+def test_ragged_reports_are_refused():
+    with pytest.raises(DomainError, match="GRR"):
+        fldp.Reports(ORACLE, [[1], [2, 3]])

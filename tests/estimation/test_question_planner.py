@@ -134,3 +134,20 @@ def test_the_smallest_association_is_found_in_four_of_five_surveys():
         tables = plan.oracle.estimate(plan.oracle.privatize(records, rng=run))
         rejected += tables.cross(0, 1).independence().p_value <= 0.05
     assert 0.69 <= rejected / 200 <= 0.91
+
+
+def test_a_plan_as_a_frame():
+    plan = plan_questions((3, 2), 1.0, 1000, "all")
+    frame = plan.to_pandas()
+    assert frame["questions"].tolist() == ["0", "1", "0 x 1"]
+    assert frame["stderr"].tolist() == [plan.stderr(table) for table in plan.tables]
+    assert frame["smallest"].tolist()[2] == plan.smallest((0, 1))
+    assert frame["smallest"].isna().tolist() == [True, True, False]
+    assert repr(plan) == f"<plan of 2 questions for 1000 users: {plan.oracle!r}>"
+
+
+def test_questions_that_no_oracle_can_ask():
+    with pytest.raises(fldp.ParameterError, match=r"no oracle can ask these questions at epsilon 1e-30; ask fewer"):
+        fldp.questions((3, 2), epsilon=1e-30)
+    with pytest.raises(fldp.ParameterError, match="importance must be 2 numbers, got 1"):
+        fldp.questions((3, 2), epsilon=1.0, importance=[1.0])

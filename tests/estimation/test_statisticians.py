@@ -4,6 +4,7 @@ Simulations have fixed seeds and bounds of three standard errors: with another s
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,27 @@ def test_bad_questions(ask, wrong):
 
 def estimate_of(oracle):
     return oracle.estimate(fldp.Tally(oracle, [60, 40], 100))
+
+
+def test_groups_must_be_alike():
+    two, three = fldp.GRR(1.0, 2), fldp.GRR(1.0, 3)
+    other = three.estimate(fldp.Tally(three, [60, 40, 0], 100))
+    with pytest.raises(fldp.MergeError, match="all groups must have estimates of the same values"):
+        fldp.population([estimate_of(two), other], weights=[1, 1])
+    named = replace(estimate_of(two), labels=("no", "yes"))
+    with pytest.raises(fldp.MergeError, match="estimates of the same labels, in the same order"):
+        fldp.population([estimate_of(two), named], weights=[1, 1])
+
+
+def test_shares_of_a_population_as_a_frame():
+    named = replace(estimate_of(fldp.GRR(1.0, 2)), labels=("no", "yes"))
+    shares = fldp.population([named, named], weights=[1, 3])
+    assert repr(shares) == "<shares of 2 values in a population, from 200 people in 2 groups>"
+    frame = shares.to_pandas(level=0.9)
+    assert frame.columns.tolist() == ["value", "label", "share", "stderr", "low", "high"]
+    assert frame["label"].tolist() == ["no", "yes"]
+    assert frame[["low", "high"]].to_numpy() == pytest.approx(shares.interval(0.9))
+    assert fldp.population(named).to_pandas()["share"].to_numpy() == pytest.approx(named.frequencies)
 
 
 def test_one_value_named_beforehand_pays_nothing_for_others():

@@ -14,6 +14,7 @@ from fldp.numerics.kernels import U64
 from fldp.oracles.base.bit_reports import LANES, add_bits
 from fldp.oracles.base.symbol_reports import add_symbols
 from fldp.oracles.flexible.fhr import add_pairs, check_pairs
+from fldp.oracles.plain.unary import settle_bits
 
 GENERATOR = np.random.default_rng(8)
 
@@ -51,6 +52,20 @@ def test_pairs_are_counted_and_checked_alike():
     assert all(map(np.array_equal, one, other))
     (one, _), (other, _) = both(check_pairs, pairs, U64(255), outputs=[np.zeros(2000, np.bool_)])
     assert np.array_equal(one[0], other[0])
+
+
+def test_true_bits_are_settled_alike_and_by_a_word_below_the_threshold():
+    values = np.arange(13).repeat(3)
+    true, padding = U64(1 << 63), U64(0b1110_0000)
+    words = np.tile(np.array([true - U64(1), true, true + U64(1)]), 13)
+    bits = GENERATOR.integers(0, 256, (len(values), 2)).astype(np.uint8)
+    (one, _), (other, _) = both(settle_bits, values, words, true, padding, outputs=[bits])
+    assert np.array_equal(one[0], other[0])
+    settled = np.unpackbits(other[0], axis=1, bitorder="little")
+    expected = np.unpackbits(bits, axis=1, bitorder="little")
+    expected[:, 13:] = 0
+    expected[np.arange(len(values)), values] = np.tile([1, 0, 0], 13)
+    assert np.array_equal(settled, expected)
 
 
 @pytest.mark.parametrize("widths", [(1,), (3,), (8,), (10, 10), (64, 2), (1, 2, 3, 4, 5), (33, 7)])

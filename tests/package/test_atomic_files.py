@@ -1,7 +1,10 @@
 """A file appears whole or not at all, and SQLite's errors are one line: each is written once."""
 
+import io
 import os
 import sqlite3
+import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +14,7 @@ from fldp.collector.storage.protocol import StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.errors import FldpError
 from fldp.participant.sqlite_store import FileStore
-from fldp.support.atomic_files import whole_file
+from fldp.support.atomic_files import open_output, whole_file
 from fldp.support.sqlite_errors import sqlite_reason
 
 SOURCE = Path(__file__).parents[2] / "src" / "fldp"
@@ -84,3 +87,37 @@ def test_what_sqlite_says_is_one_line():
     with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.Error) as caught:
         connection.execute('SELECT * FROM "two\nlines"')
     assert sqlite_reason(caught.value).splitlines() == [sqlite_reason(caught.value)]
+
+
+def test_binary_output_is_not_sent_to_a_terminal(monkeypatch):
+    class Terminal(io.TextIOWrapper):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO()))
+    with pytest.raises(FldpError, match="standard output is a terminal: name a file with -o, or use a pipe"):
+        open_output("-").__enter__()
+    assert sys.stdout.buffer.getvalue() == b""
+
+
+def test_a_named_pipe_is_written_and_not_replaced(tmp_path):
+    pipe, seen = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: seen.append(pipe.read_bytes()))
+    reader.start()
+    with open_output(str(pipe)) as file:
+        file.write(b"whole")
+    reader.join()
+    assert seen == [b"whole"]
+    assert pipe.is_fifo()
+
+
+def test_folders_on_the_way_are_made_where_that_is_asked_for(tmp_path):
+    path = tmp_path / "a" / "b" / "file"
+    with pytest.raises(FldpError, match="file: cannot be written: No such file or directory"):
+        open_output(str(path)).__enter__()
+    with open_output(str(path), folders=True) as file:
+        file.write(b"whole")
+    assert path.read_bytes() == b"whole"
+    with pytest.raises(FldpError, match="cannot be written: File exists"):
+        open_output(str(path / "below"), folders=True).__enter__()

@@ -473,3 +473,19 @@ def test_bad_use_of_the_shell(arguments, message):
     text = run_here("attack", *arguments, code=2).stderr.decode()
     assert text.startswith(message)
     assert text.count("\n") == 1
+
+
+def test_results_of_attacks_show_themselves():
+    oracle = fldp.FHR(1.0, 7)
+    guesses = averaging(oracle, most=4, trials=20, rng=1)
+    assert repr(guesses) == f"<guesses after up to 4 reports of {oracle!r}, 20 trials>"
+    frame = guesses.to_pandas()
+    assert frame["reports"].tolist() == guesses.reports.tolist()
+    assert frame["success"].tolist() == guesses.success.tolist()
+    known = repeats(oracle)
+    assert repr(known) == f"<reports of {oracle!r} until one value is left: {known.within(0.5)} in the median>"
+
+
+def test_only_leaked_parities_can_be_eliminated():
+    with pytest.raises(fldp.ParameterError, match="reports must be of FHR, FWR or another oracle that leaks parities"):
+        eliminate(fldp.GRR(1.0, 5).privatize([1], rng=1))

@@ -8,6 +8,7 @@ import pytest
 import fldp
 from fldp import verify
 from fldp.oracles.kit import analysis
+from fldp.privacy.laws import read_table
 from fldp.privacy.notions import parse
 from fldp.privacy.verifier import shrink
 from fldp.randomness.coins import exp_lower
@@ -319,6 +320,25 @@ def test_bad_claims(text):
 def test_bad_laws(subject, message):
     with pytest.raises(fldp.FldpError, match=message):
         verify(subject)
+
+
+def test_a_function_must_return_rows():
+    with pytest.raises(fldp.DomainError, match=r"the law of value 0 must be a row of probabilities, got 0\.5"):
+        verify(lambda value: 0.5, domain_size=2)
+
+
+def test_tables_of_files(tmp_path):
+    path = tmp_path / "law.csv"
+    path.write_text("3/4, 1/4\n\n1/4, 3/4\n")
+    assert verify(read_table(path)).ratio == 3
+    path.write_text("1,0\n1\n")
+    with pytest.raises(fldp.DomainError, match=r"law.csv must be of the same length, got \[1, 2\]"):
+        read_table(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(fldp.DomainError, match=r"law.csv cannot be read: it is not CSV"):
+        read_table(path)
+    with pytest.raises(fldp.DomainError, match=r"nowhere.csv cannot be read: No such file or directory"):
+        read_table(tmp_path / "nowhere.csv")
 
 
 def test_laws_of_many_kinds():

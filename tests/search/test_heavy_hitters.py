@@ -126,6 +126,15 @@ def test_what_people_see():
     assert search.as_csv(nothing, 0.95) == ",".join(search.COLUMNS) + "\n"
 
 
+def test_the_progress_of_a_round_is_shown():
+    """How far a round is, while the search goes on; what was found, when it has ended."""
+    first = fldp.search.Search(epsilon=9.0, oracle="grr", k=1, alphabet="ab", bits=8).first
+    counted = first.oracle.tally(first.oracle.privatize([0] * 30, rng=1))
+    far, kept = search.progress(first, counted, 0.95)
+    assert far.startswith(f"Round 1 of at most {first.search.rounds + 1}: 30 reports of ")
+    assert kept.startswith(f"Prefixes that go on: {len(first.prefixes):,}, by {first.step} bits. Whole strings so far:")
+
+
 def test_bytes_that_are_no_text_are_shown():
     hitters = fldp.heavy_hitters({b"\xff\xfe": 5_000, b"a": 10}, epsilon=9.0, k=1, rounds=3, rng=1)
     assert hitters.top()[0].beginning == Beginning(b"\xff\xfe", whole=True)

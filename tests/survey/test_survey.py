@@ -333,6 +333,8 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(SurveyError, match=r"deep.json: is nested too deeply"):
         Survey.load(tmp_path / "deep.json")
+    with pytest.raises(SurveyError, match="labels_file must be the name of a file beside the survey's, got 3"):
+        Survey.parse(re.sub(r"labels = .*", "labels_file = 3", GOOD), is_json=False, folder=tmp_path)
     with pytest.raises(SurveyError, match="labels_file must be a UTF-8 text file"):
         Survey.parse(
             GOOD.replace("labels", "labels_file", 1).replace(
@@ -418,3 +420,10 @@ def test_a_language_is_part_of_a_survey_that_declares_one():
     for wrong in ("", "german", "de_DE", "DE", 1, None):
         with pytest.raises(SurveyError, match="language must be the tag of a language, like en, de or pt-BR"):
             Survey.from_dict({**fields, "language": wrong})
+
+
+def test_a_survey_of_one_question_takes_a_text(tmp_path):
+    asked = Survey.parse(GOOD, is_json=False)
+    with pytest.raises(DomainError, match=r"survey browser: it asks one question, so the answer must be a text"):
+        asked.record({"browser": "chrome"})
+    assert repr(asked) == f"<survey browser, version {asked.version[:12]}, with FHR(epsilon=1.0, domain_size=5)>"

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 import fldp
@@ -138,6 +139,14 @@ MISTAKES = [
         "'question' is not a key of a survey of several questions",
     ),
     ("[tables]", '[tables]\nask = "some"', "tables.ask must be one of 'all', 'drawn', got 'some'"),
+    ('question = "Do you pay?"\n', "", "questions[1].question is missing"),
+    ('"other"]', '""]', "questions[0].labels must be texts of 1 to"),
+    ('"other"]', '"no answer"]', "questions[0].labels must be other than 'no answer', which optional = true adds"),
+    ("domain_size = 5", "domain_size = 1_000_000_000", "questions[2].labels must be an integer from 2 to"),
+    ("cross = [[", 'cross = "some"\nx = [[', "tables.cross must be 'all', 'none' or a list of pairs of questions"),
+    ("[tables]", "[tables]\nimportance = [1]", "tables.importance must be a number for each of the 2 pairs"),
+    ("[tables]", "[tables]\nimportance = [1, 0]", "tables.importance must be a positive, finite number, got 0"),
+    ("[oracle]\nepsilon = 1.0", "", "the table [oracle] is missing, with an epsilon"),
 ]
 
 
@@ -147,6 +156,28 @@ def test_mistakes_are_named(old, new, message):
     with pytest.raises(SurveyError) as error:
         survey(TEXT.replace(old, new, 1))
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("questions", [], "questions must be a list of 1 to"),
+        ("questions", ["os", "plan"], "questions[0] must be a table, got 'os'"),
+        ("tables", 3, "tables must be a table, got 3"),
+    ],
+)
+def test_parts_of_another_kind_are_named(key, value, message):
+    with pytest.raises(SurveyError) as error:
+        fldp.Survey.from_dict({**survey().canonical, key: value})
+    assert message in str(error.value)
+
+
+def test_an_important_pair_is_asked_of_more_people():
+    plain, weighed = survey(), survey(TEXT.replace("[tables]", "[tables]\nimportance = [9, 1]"))
+    assert plain.oracle.entries == weighed.oracle.entries
+    (first, second), (more, less) = plain.oracle.drawn[3:], weighed.oracle.drawn[3:]
+    assert first == second
+    assert more > 2 * less
 
 
 def test_a_participant_answers_once_for_all_questions():
@@ -198,3 +229,63 @@ def test_the_shell_goes_the_whole_way(tmp_path):
     assert "biased" in run("estimate", "t.fldp", "--survey", "s.toml", "--consistent", "--question", "os")
     assert "verdict" in run("verify", "--survey", "s.toml")
     assert "One report for all 3 questions together" in run("card", "--survey", "s.toml", "--users", "5000")
+
+
+def rows_of(path, folder):
+    """Run the command on rows of answers; return its reports, and what it said."""
+    done = run_here("privatize", path, "--survey", "s.toml", "-o", "r.fldp", "--seed", 1, cwd=folder)
+    return (folder / "r.fldp").read_bytes(), done.stderr.decode()
+
+
+def test_rows_of_parquet_are_rows_of_csv(tmp_path):
+    rows = people(50)
+    (tmp_path / "s.toml").write_text(TEXT)
+    lines = [f"{row['level']},{row['os']},{row['plan']}" for row in rows]
+    (tmp_path / "rows.csv").write_text("level,os,plan\n" + "\n".join(lines) + "\n")
+    columns = {name: [row[name] if row[name] != "" else None for row in rows] for name in ("level", "os", "plan")}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet")
+    from_text, from_columns = (rows_of(f"rows.{form}", tmp_path) for form in ("csv", "parquet"))
+    assert from_columns == from_text
+    assert "50 reports of Sampled" in from_text[1]
+
+
+def test_rows_with_an_answer_that_the_survey_lacks(tmp_path):
+    (tmp_path / "s.toml").write_text(TEXT)
+
+    def privatized(rows, *options):
+        (tmp_path / "rows.csv").write_text(f"os,plan,level\n{rows}")
+        command = ("privatize", "rows.csv", "--survey", "s.toml", "-o", "r.fldp", *options)
+        done = run_here(*command, code=None, cwd=tmp_path)
+        return done.returncode, done.stderr.decode()
+
+    good, odd, short = "mac,yes,1\n", "mac,maybe,1\n", "mac,no\n"
+    told = "rows.csv, line 3 has 'maybe', which is no answer, to plan; see --unknown\n"
+    assert privatized(good + odd) == (2, told)
+    assert privatized(short) == (2, "rows.csv, line 2 has no answer to level; see --unknown\n")
+    code, said = privatized(good + odd + short + odd, "--unknown", "drop")
+    assert code == 0
+    assert said.startswith("3 of 4 rows dropped: 2 by plan, 1 by level\n1 report of Sampled")
+    told = "rows.csv: holds no row to privatize: 1 of 1 rows dropped: 1 by plan\n"
+    assert privatized(odd, "--unknown", "drop") == (2, told)
+    code, said = privatized(good, "--unknown", "other")
+    assert code == 2
+    assert "--unknown must be error or drop for several questions, got 'other'" in said
+    code, said = privatized(good, "--column", "os")
+    assert code == 2
+    assert "--column is for one question; several have a column each, by their names" in said
+
+
+def test_options_of_several_questions_are_refused_where_they_say_nothing(tmp_path):
+    (tmp_path / "s.toml").write_text(TEXT)
+    (tmp_path / "rows.csv").write_text("os,plan,level\n" + "mac,yes,1\n" * 100)
+    run_here("privatize", "rows.csv", "--survey", "s.toml", "-o", "r.fldp", cwd=tmp_path)
+    run_here("tally", "r.fldp", "-o", "t.fldp", cwd=tmp_path)
+
+    def refused(*options):
+        done = run_here("estimate", "t.fldp", "--survey", "s.toml", *options, code=None, cwd=tmp_path)
+        assert done.returncode != 0
+        return done.stderr.decode()
+
+    assert "--plot draws one question; name it with --question" in refused("--plot", "p.png")
+    assert "--anytime is for single questions, unbiased" in refused("--anytime", 1000, "--associations")
+    assert "ask for one of question, cross and associations" in refused("--question", "os", "--associations", "--json")

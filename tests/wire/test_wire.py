@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 import tracemalloc
@@ -179,6 +180,35 @@ def test_messages(data, message):
     with pytest.raises(WireError) as error:
         wire.decode(data)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("grr", "the header's oracle: wire: an oracle must be described by its name and parameters"),
+        ({"epsilon": 1, "domain_size": 5}, "wire: an oracle must be described by its name and parameters"),
+        ({"name": "grr", "epsilon": 1}, "wire: GRR needs epsilon, domain_size"),
+        ({"name": "grr", "epsilon": 1, "domain_size": 5, "eta": 1}, "wire: GRR has no parameter 'eta'"),
+        (
+            {"name": "ss", "epsilon": 1, "domain_size": 9, "set_size": None},
+            "wire: the header's oracle spells out parameters that are at their default",
+        ),
+    ],
+)
+def test_headers_that_describe_no_oracle(fields, message):
+    header = canonical_json.dumps({"oracle": fields})
+    header = header if isinstance(header, bytes) else header.encode()
+    with pytest.raises(WireError) as error:
+        wire.decode(b"FLDP\x01\x01" + len(header).to_bytes(2, "little") + header)
+    assert message in str(error.value)
+
+
+def test_a_tally_that_no_reports_add_up_to_is_refused():
+    good = wire.encode_tally(fldp.Tally(fldp.GRR(1.0, 3), [2, 1, 0], 3))
+    body = good[: good.index(np.array([2, 1, 0], "<i8").tobytes())] + np.array([3, 1, 0], "<i8").tobytes()
+    check = hashlib.sha256(body).digest()[: len(good) - len(body)]
+    with pytest.raises(WireError, match="wire: Tally of GRR: no 3 reports add up to this state"):
+        wire.decode_tally(body + check)
 
 
 @pytest.mark.long

@@ -325,7 +325,7 @@ class Oracle(ABC):
         """
         if not isinstance(reports, Reports):
             reports = Reports(self, reports)
-        if reports.oracle != self:
+        if reports.oracle is not self and reports.oracle != self:
             raise MergeError(f"{self.title}: reports must be of {self!r}, got {reports.oracle!r}")
         state = self.tally_format.zeros()
         if len(reports):
@@ -338,7 +338,7 @@ class Oracle(ABC):
             tally = self.tally(tally)
         if not isinstance(tally, Tally):
             raise DomainError(f"{self.title}: an estimate needs a tally or reports, got {type(tally).__name__}")
-        if tally.oracle != self:
+        if tally.oracle is not self and tally.oracle != self:
             raise MergeError(f"{self.title}: the tally must be of {self!r}, got {tally.oracle!r}")
         if tally.n == 0:
             raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
@@ -366,6 +366,8 @@ def as_oracle(subject: object) -> Oracle | None:
 
 def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:
     """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
+    if not options:
+        return
     allowed = dict(oracle.estimator.options)
     if oracle.decoders:
         allowed["decoder"] = one_of(*oracle.decoders)

@@ -267,7 +267,7 @@ class Oracle(ABC):
         if rng is None and type(values) is int and self._response and 0 <= values < self._response.size:
             return self._answered(self._response.draw(values))
         checked = self._as_values(values)
-        sampler = self._sampler if rng is None and self._is_ours and len(checked) > 1 else None
+        sampler = self._sampler(len(checked)) if rng is None and self._is_ours and len(checked) > 1 else None
         if rng is None and self._response and not sampler and self._is_few(len(checked)):
             return self._answered(*map(self._response.draw, self._unchanged(checked).tolist()))
         data = self.report_format.empty(len(checked))
@@ -280,12 +280,12 @@ class Oracle(ABC):
             self.perturb(self._unchanged(checked[part]), words, data[part])
         return Reports.trusted(self, data)
 
-    @property
-    def _sampler(self) -> Sampler | None:
-        """What draws reports of many values by the law of ``perturb`` from fewer words, where nobody gives the words.
+    def _sampler(self, users: int) -> Sampler | None:
+        """Return what draws reports of this many values from fewer words than ``perturb``, where nobody gives words.
 
         Like ``perturb`` it has values, a stream of words, and the reports to overwrite.
         """
+        del users
         return None
 
     def _unchanged(self, checked: Values) -> Values:

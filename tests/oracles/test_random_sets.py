@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import chain, combinations, pairwise, product
 from math import comb, sqrt
 
@@ -13,6 +14,7 @@ from fldp.oracles.kit import analysis
 from fldp.oracles.plain import random_sets
 from fldp.oracles.plain.random_sets import RandomSets, place_coins
 from fldp.randomness.coins import exp_lower
+from fldp.randomness.word_pool import WordSource
 
 NUMBERS = 1 << 32
 SIZES = [(2, 1), (3, 2), (5, 1), (64, 20), (65, 20), (66, 65), (100, 70), (128, 3), (257, 60), (1024, 275)]
@@ -159,6 +161,80 @@ def test_sets_are_exactly_uniform_by_enumeration(epsilon, domain_size, size, pla
         )
     for one, other in combinations(laws, 2):
         assert max(max(one[key] / other[key], other[key] / one[key]) for key in one) <= exp_lower(epsilon)
+
+
+@cache
+def hits_exactly(others, cells, draws, hit):
+    """How likely so many uniform draws from the cells hit all of these ``hit`` others, and none of the rest."""
+    left = cells - others
+    return sum((-1) ** k * comb(hit, k) * Fraction(left + hit - k, cells) ** draws for k in range(hit + 1))
+
+
+def single_law(monkeypatch, sets, value):
+    """The law of a single set: every set of others that is hit, every correction, every other place, both coins."""
+    others = [other for other in range(sets.domain_size) if other != value]
+    cells, keep = 1 << (sets.domain_size - 1).bit_length(), Fraction(sets.keep, 1 << 64)
+    draws, total = random_sets.draws_for(sets.domain_size, sets.size, cells), Counter()
+    for flags in product((0, 1), repeat=len(others)):
+        hit = [other for other, flag in zip(others, flags, strict=True) if flag]
+        share = hits_exactly(len(others), cells, draws, len(hit))
+        if not share:
+            continue
+        assert len(hit) <= draws
+        numbers = np.array((hit + [value] * (draws + 24))[: draws + 24], np.uint16)  # the value itself hits no other
+        for picked, chance in choices(frozenset(np.flatnonzero(flags).tolist()), len(others), sets.size - 1):
+            picks = [others[place] for place in picked]
+            monkeypatch.setattr(random_sets, "places_below", lambda cells, raw, picks=picks: iter(picks + others))
+            for word, side in ((sets.keep - 1, keep), (sets.keep, 1 - keep)):
+                told = WordSource(lambda word=word: word, lambda count, numbers=numbers: numbers.tobytes())
+                total[sets.single(told)(value)] += share * chance * side
+    return total
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "domain_size", "size"), [(1.0, 5, None), (1.0, 4, 2), (1.0, 5, 4), (3.0, 5, None), (0.01, 2, None)]
+)
+def test_single_sets_are_exactly_uniform_by_enumeration(monkeypatch, epsilon, domain_size, size):
+    sets = fldp.SS(epsilon, domain_size, set_size=size)._sets
+    for value in range(domain_size):
+        assert single_law(monkeypatch, sets, value) == uniform(sets, value)
+
+
+def test_a_single_correction_that_prefers_places_is_another_law(monkeypatch):
+    def first_one(flags, surplus, places):
+        for _ in range(abs(surplus)):
+            flags[flags.index(surplus > 0)] = surplus <= 0
+
+    sets = RandomSets(5, 3, fldp.SS(1.0, 5, set_size=3).coin.keep)
+    assert single_law(monkeypatch, sets, 4) == uniform(sets, 4)
+    monkeypatch.setattr(random_sets, "correct", first_one)
+    assert single_law(monkeypatch, sets, 4) != uniform(sets, 4)
+
+
+@pytest.mark.parametrize(("domain_size", "size"), [(2, 1), (7, 3), (64, 20), (100, 99), (300, 80), (70_000, 5)])
+def test_single_sets_are_sorted_sets_of_the_size(domain_size, size):
+    draw, middle = RandomSets(domain_size, size, 1 << 63).single(), domain_size // 2
+    for value in [0, middle, domain_size - 1] * 20:
+        drawn_set = draw(value)
+        assert len(drawn_set) == size
+        assert drawn_set == tuple(sorted({*drawn_set}))
+        assert 0 <= drawn_set[0] <= drawn_set[-1] < domain_size
+
+
+def test_single_tries_skip_what_cannot_be_corrected():
+    """Places that are members where others are wanted, and the other way round, and the value, which is neither."""
+    flags = bytearray(b"\1\0\2\1\0")
+    random_sets.correct(flags, 1, iter([1, 2, 4, 3, 0]))
+    assert flags == b"\1\0\2\0\0"
+    random_sets.correct(flags, -2, iter([0, 2, 4, 4, 1, 3]))
+    assert flags == b"\1\1\2\0\1"
+
+
+def test_a_responder_of_an_oracle_draws_by_numpy_and_one_of_its_description_does_not():
+    oracle = fldp.SS(1.0, 50)
+    assert fldp.Responder(oracle)._draw.__module__ == random_sets.__name__
+    light = fldp.Responder.from_dict({"name": "ss", **oracle.parameters})
+    assert light._draw.__module__ == "fldp.responder.set_responses"
 
 
 def first_instead_of_random(row, size, tries, used, places, uneven):

@@ -1,7 +1,7 @@
-"""RandomSets: the reports of SS for many values at once, by random bits whose number is then corrected.
+"""RandomSets: the reports of SS where nobody gives the words, by random members whose number is then corrected.
 
-As for a single report (``fldp.responder.set_responses``), there are ``d - 1`` places, and the sets of either kind are
-exactly uniform. Here every place is a member by a coin of its own, 64 at a time, with a probability that takes few bit
+As in plain Python (``fldp.responder.set_responses``), the sets of either kind are exactly uniform. For a batch there
+are ``d - 1`` places. Every place is a member by a coin of its own, 64 at a time, with a probability that takes few bit
 planes. Given how many members there are, they are uniform, because no place differs from another. Random members are
 taken out, or random others added, until there are ``w - 1``: they stay uniform. One more random place is drawn, and
 the last member is the true value if its coin says so, else that place. Place ``j`` stands for the value ``j``, and the
@@ -10,14 +10,20 @@ place of the true value for the last value.
 A place is drawn by trying numbers of 32 bits, of which each place has as many as any other. Tries are drawn for many
 sets together. If they run out, what is done of a set is thrown away: how many tries a set takes is independent of which
 set it becomes, of the value and of the coin, so that changes no law.
+
+For a single value, NumPy draws members from all values, some of them twice, and corrects their number likewise. The
+true value is left out of it, so no place stands for another.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import erf, exp, pi, sqrt
+from itertools import chain
+from math import erf, exp, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from fldp.data.formats import Array
 from fldp.data.values import Values
@@ -25,6 +31,8 @@ from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.word_kernels import ones
 from fldp.oracles.plain.unary import below
 from fldp.randomness.stream import Stream
+from fldp.randomness.word_pool import SECURE, WordSource
+from fldp.responder.set_responses import places_below
 
 _SIX, _SIXTY_THREE, _BLOCK = U64(6), U64(63), U64(64)
 _HALF, _LOW_HALF = U64(32), U64(0xFFFFFFFF)
@@ -32,6 +40,7 @@ _SEQUENCE, _UPPER = U64(0x03F79D71B4CB0A89), U64(58)  # a de Bruijn sequence: ev
 _PLACE_OF = np.argsort([(int(_SEQUENCE) << place & 2**64 - 1) >> 58 for place in range(64)]).astype(np.uint8)
 _MAX_PLANES = 12
 _SCRATCH = 1 << 16  # words that are drawn at once, 512 KiB
+_SPARE = 24  # numbers for corrections of a single set: most need fewer
 _TRY = 4.0  # words that could be drawn in the time of a try
 
 
@@ -111,6 +120,33 @@ def draw_sets(values: Any, words: Any, tries: Any, coins: Any, keep: Any, places
     return len(values)
 
 
+def draws_for(domain_size: int, size: int, cells: int) -> int:
+    """Return how many draws from the cells hit a few values less than ``size``: to add some takes fewer tries.
+
+    >>> draws_for(1024, 275, 1024), draws_for(100, 1, 128)
+    (314, 0)
+    """
+    aim = max(0.0, size - 1 - sqrt(domain_size) / 8)
+    return round(log1p(-aim / (domain_size - 1)) / log1p(-1 / cells))
+
+
+def correct(flags: bytearray, surplus: int, places: Iterator[int]) -> None:
+    r"""Take random members out, or add random others, until the surplus is gone.
+
+    >>> flags = bytearray(b"\1\1\0\2")
+    >>> correct(flags, -1, iter([1, 3, 2]))
+    >>> flags
+    bytearray(b'\x01\x01\x01\x02')
+    """
+    left, member = abs(surplus), surplus > 0
+    for place in places if left else ():
+        if flags[place] == member:
+            flags[place] = not member
+            left -= 1
+            if not left:
+                break
+
+
 class PlaceCoins(NamedTuple):
     """How places become members at first: each for ``threshold`` of ``2^planes`` numbers; and the tries to expect."""
 
@@ -161,6 +197,36 @@ class RandomSets:
     def coins(self) -> PlaceCoins:
         """How places become members at first."""
         return place_coins(self.domain_size - 1, self.size - 1)
+
+    def single(self, source: WordSource = SECURE) -> Callable[[int], tuple[int, ...]]:
+        """Return what draws the set of one value, as numbers.
+
+        >>> len(RandomSets(100, 20, 1 << 63).single()(7))
+        20
+        """
+        domain_size, size, keep, (word, raw) = self.domain_size, self.size, self.keep, source
+        cells = 1 << (domain_size - 1).bit_length()
+        kind: DTypeLike = np.uint16 if cells <= 1 << 16 else np.uint32
+        draws, beyond = draws_for(domain_size, size, cells), b"\2" * (cells - domain_size)
+        total, mask = np.dtype(kind).itemsize * (draws + _SPARE), np.intp(cells - 1)
+
+        def draw(value: int) -> tuple[int, ...]:
+            flags, numbers = bytearray(cells), np.frombuffer(raw(total), kind).astype(np.intp) & mask
+            view = np.frombuffer(flags, np.bool_)
+            view[numbers[:draws]] = True
+            flags[domain_size:] = beyond
+            flags[value] = 2  # neither a member nor one that can be added
+            surplus = int(np.count_nonzero(view)) - len(beyond) - size
+            places = chain(numbers[draws:].tolist(), places_below(cells, raw))
+            correct(flags, surplus, places)
+            for another in places:
+                if not flags[another]:
+                    break
+            flags[value] = 0
+            flags[(another, value)[word() < keep]] = 1
+            return tuple(view[:domain_size].nonzero()[0].tolist())
+
+        return draw
 
     def sample(self, values: Values, stream: Stream, out: Array) -> None:
         """Overwrite ``out`` with a set for each value."""

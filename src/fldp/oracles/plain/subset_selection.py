@@ -1,6 +1,6 @@
 """Subset selection (SS): report a set of values that contains the true one with probability p."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_
 from fldp.oracles.plain.random_sets import RandomSets
 from fldp.randomness.coins import SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
+from fldp.responder.response import Response
 from fldp.responder.set_responses import best_size
 from fldp.support.validation import Described, fail, integer, optional
 
@@ -199,6 +200,12 @@ class SS(FrequencyOracle):
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         draw_subsets.over(len(values), self._size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
+
+    @cached_property
+    def _response(self) -> Response | None:
+        """Draw a single set by NumPy, which is loaded anyway, in two thirds of the time that plain Python takes."""
+        response = super()._response
+        return response and replace(response, draw=self._sets.single())
 
     def _sampler(self, users: int) -> Sampler | None:
         return None if self._is_few(users) else self._sets.sample

@@ -1,3 +1,4 @@
+import pickle
 from math import comb
 
 import numpy as np
@@ -21,6 +22,15 @@ def test_the_whole_job_finds_the_truth():
     for make in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.FHR, fldp.PGR):
         est = estimate(make(2.0, 7), counts)
         assert np.all(np.abs(est.counts - counts) < 6 * est.stderr), make
+
+
+@pytest.mark.parametrize("make", [fldp.GRR, fldp.FHR, fldp.HR, fldp.PGR])
+def test_laws_are_found_once_and_also_by_an_estimate_that_was_pickled_before(make):
+    plain = estimate(make(2.0, 7), [5000, 3000, 1500, 400, 100, 0, 0])
+    copied = pickle.loads(pickle.dumps(plain))
+    assert np.array_equal(copied.interval(0.9), plain.interval(0.9))
+    assert np.array_equal(copied.p_values, plain.p_values)
+    assert plain.basis.evidence is plain.basis.evidence
 
 
 def test_standard_errors_are_the_exact_variance_at_the_estimate():

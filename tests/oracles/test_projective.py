@@ -6,6 +6,7 @@ import pytest
 import fldp
 from fldp import ParameterError
 from fldp.oracles.kit import analysis
+from fldp.oracles.plain import pgr
 from fldp.randomness.coins import SetCoin, exp_lower
 
 
@@ -59,3 +60,37 @@ def test_a_tally_that_no_report_gives(bad):
     oracle = fldp.PGR(0.1, 7)
     assert oracle.tally_format.shape == (7,)
     assert not oracle.tally_format.check(np.array(bad), 1)
+
+
+@pytest.mark.parametrize(("epsilon", "size"), [(1.0, 5), (1.0, 1024), (0.1, 40), (2.0, 300), (8.0, 257), (0.1, 2)])
+def test_a_table_has_the_points_that_are_computed(epsilon, size):
+    """Both ends of the words of every point, for every value up to 300 and some above."""
+    oracle = fldp.PGR(epsilon, size)
+    coin, values = oracle.coin, np.arange(size) if size <= 300 else np.array([0, 1, 5, 364, 700, size - 1])
+    starts = [k * coin.own for k in range(coin.inside)] + [coin.keep + k * coin.other for k in range(coin.outside)]
+    words = np.array(sorted({*starts, *(start - 1 for start in starts[1:]), 2**64 - 1}), np.uint64)
+    chosen, each = np.repeat(values, len(words)), np.tile(words, len(values))
+    computed, looked_up = oracle.report_format.empty(len(each)), oracle.report_format.empty(len(each))
+    space = (np.uint64(oracle._space.order), oracle._space.dimension, np.uint64(oracle._space.rest_size))
+    own, other, keep = np.uint64(coin.own), np.uint64(coin.other), np.uint64(coin.keep)
+    pgr.draw_points.compiled(chosen, each, *space, own, other, keep, computed)
+    inside = np.uint64(coin.inside)
+    pgr.look_points_up.compiled(chosen, each, inside, own, other, keep, oracle._table, looked_up)
+    assert np.array_equal(looked_up, computed)
+    few = slice(0, 200)
+    pgr.look_points_up(chosen[few], each[few], inside, own, other, keep, oracle._table, looked_up[few])
+    assert np.array_equal(looked_up, computed)
+
+
+def test_a_batch_from_a_table_equals_reports_one_by_one():
+    oracle = fldp.PGR(1.0, 40)
+    values = np.random.default_rng(1).integers(0, 40, 5000)
+    assert oracle._has_table(len(values))
+    assert not oracle._has_table(1)
+    stream = fldp.Stream(3)
+    single = [oracle.privatize(int(value), rng=stream).data[0] for value in values[:300]]
+    assert oracle.privatize(values, rng=3).data[:300].tolist() == single
+
+
+def test_no_table_for_a_domain_that_would_take_too_much_memory():
+    assert not fldp.PGR(1.0, 100_000)._has_table(10**9)

@@ -158,6 +158,23 @@ def test_a_tally_takes_as_many_steps_for_many_as_for_few(oracle, limit):
 @pytest.mark.parametrize(
     ("oracle", "limit"),
     [
+        (fldp.GRR(epsilon=1.0, domain_size=5), 20),
+        (fldp.FHR(epsilon=1.0, domain_size=5), 84),
+        (fldp.OUE(epsilon=1.0, domain_size=5), 20),
+        (fldp.PGR(epsilon=1.0, domain_size=5), 76),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_an_estimate_that_nobody_tests(oracle, limit):
+    """The laws of its counts, which took 100 calls more, are found for whoever tests or asks for intervals."""
+    tally = oracle.tally(oracle.privatize(MANY))
+    oracle.estimate(tally)
+    within(limit, calls(lambda: oracle.estimate(tally)))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "limit"),
+    [
         (fldp.RR(epsilon=1.0), 16),
         (fldp.GRR(epsilon=1.0, domain_size=1024), 16),
         (fldp.FHR(epsilon=1.0, domain_size=1023), 21),

@@ -1,7 +1,7 @@
 """Estimates: counts with their standard errors, intervals and tests."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
@@ -82,7 +82,7 @@ class Basis:
 
     ``options`` are those that it was asked for with, ``context`` is what else its variances depend on. ``totals`` are
     exact, of the estimator's runs; the number of users where no run is known. ``convergence`` says how an iteration
-    ended. ``evidence`` has the laws of the estimated counts; where it has none, they are taken as normal.
+    ended. ``find_evidence`` returns the laws of the estimated counts; where there is none, they are taken as normal.
     ``posterior`` is what empirical Bayes makes of them; ``remark`` says where another method was taken than asked for.
     """
 
@@ -90,9 +90,14 @@ class Basis:
     totals: tuple[int, ...] = ()
     context: Mapping[str, Option] = field(default_factory=dict)
     convergence: "Convergence | None" = None
-    evidence: tuple["Evidence", ...] = ()
+    find_evidence: Callable[[], tuple["Evidence", ...]] = tuple
     posterior: "Shrunk | None" = None
     remark: str | None = None
+
+    @cached_property
+    def evidence(self) -> tuple["Evidence", ...]:
+        """The laws of the estimated counts, once somebody tests or asks for intervals."""
+        return self.find_evidence()
 
 
 @dataclass(frozen=True, eq=False)

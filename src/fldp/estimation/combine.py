@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "user
     counts = np.sum([factor * part.counts for factor, part in zip(factors, parts, strict=True)], axis=0)
     noise = np.sum([(factor * part.stderr) ** 2 for factor, part in zip(factors, parts, strict=True)], axis=0)
     stderr = np.sqrt(noise + by_lot(counts, n, _lot(factors, parts)))
-    basis = Basis(evidence=(_law(parts, factors, counts),))
+    basis = Basis(find_evidence=partial(tuple, (_law(parts, factors, counts),)))
     return Combined(parts[0].oracle, counts, stderr, n, labels=labels, basis=basis, parts=parts, weights=chosen)
 
 

@@ -1,4 +1,4 @@
-"""Functions of 64-bit words that kernels share: parity, a keyed hash, and multiply-high."""
+"""Functions of 64-bit words that kernels share: parity, popcount, a keyed hash, and multiply-high."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ _GOLDEN = U64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB)
 _SHIFTS = U64(30), U64(27), U64(31)
 _FOLDS = U64(16), U64(8), U64(4), U64(2)
+_PAIRS, _FOURS, _EIGHTS = U64(0x5555555555555555), U64(0x3333333333333333), U64(0x0F0F0F0F0F0F0F0F)
+_EACH, _TOP = U64(0x0101010101010101), U64(56)
 _HALF, _LOW_HALF = U64(32), U64(0xFFFFFFFF)
 
 
@@ -23,6 +25,19 @@ def parity(x: Any) -> Any:
     x ^= x >> _FOLDS[2]
     x ^= x >> _FOLDS[3]
     return (x ^ x >> ONE) & ONE
+
+
+@Kernel
+def ones(x: Any) -> Any:
+    """Return the number of set bits of a word, by a pattern that compilers know as a popcount.
+
+    >>> ones(U64(2**64 - 1)), ones(U64(0b1011))
+    (np.uint64(64), np.uint64(3))
+    """
+    x -= (x >> ONE) & _PAIRS
+    x = (x & _FOURS) + ((x >> _FOLDS[3]) & _FOURS)
+    x = (x + (x >> _FOLDS[2])) & _EIGHTS
+    return (x * _EACH) >> _TOP
 
 
 @Kernel

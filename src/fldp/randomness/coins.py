@@ -109,7 +109,8 @@ class SubsetCoin:
     and ``1 + b/2^64`` times its fair share. With ``s = size (domain_size - 1)/2^64``, the product of such factors,
     and so the probability of a set given the coin, is between ``1 - s`` and ``1/(1 - s)`` times the uniform one.
     Therefore the coin takes ``E (1 - s)^2`` for ``E``. Two sets that both contain the true value, or neither of which
-    does, are within ``1/(1 - s)^2`` of each other, and that is below ``E`` for every coin that is not refused.
+    does, are within ``1/(1 - s)^2`` of each other, and that is below ``E`` for every coin that is not refused. Members
+    that are drawn exactly uniformly, by the same coin, keep the ratio below ``E (1 - s)^2``.
 
     >>> coin = SubsetCoin.build("SS", 1.0, 3, 12)
     >>> coin.ratio / coin.even**2 <= exp_lower(1.0)

@@ -53,7 +53,7 @@ class Estimator(Options):
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Return the variances of the estimates of all values, given true or estimated counts, and exact totals."""
-        return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
+        return np.asarray(self.variance(totals[0], np.minimum(np.maximum(counts, 0), totals[0]), **options))
 
     @cached_property
     def least_variances(self) -> Floats:

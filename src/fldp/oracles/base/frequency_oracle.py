@@ -3,12 +3,13 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Basis, Estimate, Option
+from fldp.data.estimate import Basis, Estimate, Evidence, Option
 from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import Values, as_values
@@ -79,19 +80,29 @@ class FrequencyOracle(Oracle):
         >>> oracle.estimate(fldp.Tally(oracle, [50, 30, 20], 100))
         <estimate of 3 values from 100 reports of GRR(epsilon=1.0, domain_size=3)>
         """
+        if method != "linear":
+            return self._estimate_by(method, tally, options)
+        counted, estimator = self._as_tally(tally), self.estimator
+        check_options(self, options)
+        counts, totals = estimator.decode(counted, **options), estimator.totals(counted)
+        context = estimator.context(counted)
+        variances = estimator.variances(counts, totals, **{**options, **context})
+        stderr = np.sqrt(np.maximum(variances, estimator.least_variances))
+        basis = Basis(options, totals, context, find_evidence=partial(_evidence, self, counted, counts, options))
+        return Estimate(self, counts, stderr, counted.n, basis=basis)
+
+    def _estimate_by(self, method: str, tally: Tally | Reports, options: Mapping[str, Option]) -> Estimate:
         one_of(*self.estimator.methods, BAYES)(self.title, "method", method)
         if method == BAYES:
             return postprocess(self.estimate(tally, method="linear", **options), BAYES)
-        if method != "linear":
-            return self.estimator.estimate_by(method, tally, options)
-        counted = self._as_tally(tally)
-        check_options(self, options)
-        counts, totals = self.estimator.decode(counted, **options), self.estimator.totals(counted)
-        context = self.estimator.context(counted)
-        variances = self.estimator.variances(counts, totals, **{**options, **context})
-        stderr = np.sqrt(np.maximum(variances, self.estimator.least_variances))
-        basis = Basis(options, totals, context, evidence=self.estimator.evidence(counted, counts, **options))
-        return Estimate(self, counts, stderr, counted.n, basis=basis)
+        return self.estimator.estimate_by(method, tally, options)
+
+
+def _evidence(
+    oracle: FrequencyOracle, tally: Tally, counts: Floats, options: Mapping[str, Option]
+) -> tuple[Evidence, ...]:
+    """Return the laws of counts; a function of the module, so that an estimate can be pickled before they are found."""
+    return oracle.estimator.evidence(tally, counts, **options)
 
 
 def domain_size_of(oracle: Oracle) -> int | None:

@@ -191,7 +191,7 @@ class Oracle(ABC):
         if rng is None and type(values) is int and self._response and 0 <= values < self._response.size:
             return self._answered(self._response.draw(values))
         checked = self._as_values(values)
-        sampler = self._sampler if rng is None and self._is_ours and len(checked) > 1 else None
+        sampler = self._sampler(len(checked)) if rng is None and self._is_ours and len(checked) > 1 else None
         if rng is None and self._response and not sampler and self._is_few(len(checked)):
             return self._answered(*map(self._response.draw, self._unchanged(checked).tolist()))
         data = self.report_format.empty(len(checked))
@@ -204,12 +204,12 @@ class Oracle(ABC):
             self.perturb(self._unchanged(checked[part]), words, data[part])
         return Reports.trusted(self, data)
 
-    @property
-    def _sampler(self) -> Sampler | None:
-        """What draws reports of many values by the law of ``perturb`` from fewer words, where nobody gives the words.
+    def _sampler(self, users: int) -> Sampler | None:
+        """Return what draws reports of this many values from fewer words than ``perturb``, where nobody gives words.
 
         Like ``perturb`` it has values, a stream of words, and the reports to overwrite.
         """
+        del users
         return None
 
     def _unchanged(self, checked: Values) -> Values:
@@ -249,7 +249,7 @@ class Oracle(ABC):
         """
         if not isinstance(reports, Reports):
             reports = Reports(self, reports)
-        if reports.oracle != self:
+        if reports.oracle is not self and reports.oracle != self:
             raise MergeError(f"{self.title}: reports must be of {self!r}, got {reports.oracle!r}")
         state = self.tally_format.zeros()
         if len(reports):
@@ -262,7 +262,7 @@ class Oracle(ABC):
             tally = self.tally(tally)
         if not isinstance(tally, Tally):
             raise DomainError(f"{self.title}: an estimate needs a tally or reports, got {type(tally).__name__}")
-        if tally.oracle != self:
+        if tally.oracle is not self and tally.oracle != self:
             raise MergeError(f"{self.title}: the tally must be of {self!r}, got {tally.oracle!r}")
         if tally.n == 0:
             raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
@@ -290,6 +290,8 @@ def as_oracle(subject: object) -> Oracle | None:
 
 def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:
     """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
+    if not options:
+        return
     allowed = dict(oracle.estimator.options)
     if oracle.estimator.decoders:
         allowed["decoder"] = one_of(*oracle.estimator.decoders)

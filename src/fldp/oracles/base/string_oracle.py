@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +126,8 @@ class StringOracle(Oracle):
             listed, options = self.among(kept), options | more
         counts, context = self.estimator.fit(counted, listed.marks, **options)
         stderr = np.sqrt(listed.estimator.variances(counts, (counted.n,), **context))
-        basis = Basis(options, context=context, evidence=(self.estimator.evidence(counted.n, counts, **context),))
+        law = self.estimator.evidence(counted.n, counts, **context)
+        basis = Basis(options, context=context, find_evidence=partial(tuple, (law,)))
         return Estimate(listed, counts, stderr, counted.n, labels=listed.candidates, basis=basis)
 
     def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:

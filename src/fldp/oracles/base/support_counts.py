@@ -59,13 +59,18 @@ class Supports(Estimator):
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
-        supports = tally.state.astype(np.float64) - tally.n * float(self.q)
-        return supports / float(self.p - self.q)
+        q, gap = self._scales
+        return (tally.state.astype(np.float64) - tally.n * q) / gap
 
     def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         del options
         own, other = self._noise
         return count * own + (n - count) * other
+
+    @cached_property
+    def _scales(self) -> tuple[float, float]:
+        """``q``, and by how much ``p`` is above it."""
+        return float(self.q), float(self.p - self.q)
 
     @cached_property
     def _noise(self) -> tuple[float, float]:
@@ -75,7 +80,8 @@ class Supports(Estimator):
 
     def supports(self, counts: Floats, n: int) -> Floats:
         """Return how many reports support each value, from its estimate."""
-        return np.rint(counts * float(self.p - self.q) + n * float(self.q))
+        q, gap = self._scales
+        return np.rint(counts * gap + n * q)
 
     def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
         """A report supports a value that it does not hold with one probability, whichever it holds."""

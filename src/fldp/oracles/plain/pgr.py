@@ -11,8 +11,8 @@ from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.numerics.projective_geometry import hyperplane_sums
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, has_compiler
+from fldp.numerics.projective_geometry import hyperplane_sums, opposite
 from fldp.numerics.projective_space import Space, best_space
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -20,6 +20,10 @@ from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
+
+_MAX_ENTRIES = 1 << 21  # of a table: 4 MiB, or 8 where points do not fit into 16 bits
+_ENTRIES_A_USER = 32  # of a table that is made for a batch of so many users
+_AT_ONCE = 64  # values whose points are sorted at once
 
 # Constant time: the kernels below take the same steps for every value and every word. ``U64(condition)`` is 1 or 0, and
 # terms that must not count are multiplied by 0 instead of skipped.
@@ -81,6 +85,17 @@ def draw_points(
         kept = U64(words[i] < keep)
         rank = kept * words[i] // own + (ONE - kept) * (words[i] - keep) // other
         out[i] = point_of(kept, rank, tail, top, width, order, digits)
+
+
+@Kernel
+def look_points_up(values: Any, words: Any, inside: Any, own: Any, other: Any, keep: Any, table: Any, out: Any) -> None:
+    """Draw the same points from a table that has for each value the ``inside`` opposite points and then the others."""
+    size = U64(table.shape[1])
+    flat = table.reshape(-1)
+    for i in range(len(values)):
+        rest = U64(words[i] >= keep)
+        rank = (words[i] - rest * keep) // (own - rest * (own - other)) + rest * inside
+        out[i] = flat[U64(values[i]) * size + rank]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +197,26 @@ class PGR(FrequencyOracle):
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         order, rest, digits = U64(self._space.order), U64(self._space.rest_size), self._space.dimension
         own, other, keep = U64(self.coin.own), U64(self.coin.other), U64(self.coin.keep)
+        if self._has_table(len(values)):
+            inside = U64(self._space.set_size)
+            look_points_up.compiled(values, words[:, 0], inside, own, other, keep, self._table, out)
+            return
         draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
+
+    def _has_table(self, users: int) -> bool:
+        """Whether a table is worth its memory and the time it takes to make, and is not interpreted."""
+        entries = self.domain_size * self._space.size
+        return has_compiler() and users * _ENTRIES_A_USER >= entries <= _MAX_ENTRIES
+
+    @cached_property
+    def _table(self) -> Array:
+        """For every value the points opposite to it in order, and then the others."""
+        parts = []
+        for start in range(0, self.domain_size, _AT_ONCE):
+            values = np.arange(start, min(start + _AT_ONCE, self.domain_size))
+            opposed = opposite(values, np.arange(self._space.size), self._space)
+            parts.append(np.argsort(~opposed, axis=1, kind="stable").astype(self.report_format.dtype))
+        return np.concatenate(parts)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)

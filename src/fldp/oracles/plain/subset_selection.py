@@ -1,6 +1,6 @@
 """Subset selection (SS): report a set of values that contains the true one with probability p."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,10 +16,13 @@ from fldp.numerics.kernels import U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle
+from fldp.oracles.base.oracle import Sampler
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
+from fldp.oracles.plain.random_sets import RandomSets
 from fldp.randomness.coins import SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
+from fldp.responder.response import Response
 from fldp.responder.set_responses import best_size
 from fldp.support.validation import Described, fail, integer, optional
 
@@ -124,7 +127,9 @@ class SS(FrequencyOracle):
 
     The members are drawn by multiply-high, so sets are alike only up to ``w d/2^64``. The coin makes up for it:
     see ``fldp.randomness.coins.SubsetCoin``. Where that would cost too much, which takes a domain of many millions or a
-    minute epsilon, the constructor refuses. ``set_size`` is ``w``, the best for rare values unless given.
+    minute epsilon, the constructor refuses. Where nobody gives the words, sets of either kind are exactly alike, by the
+    same coin: ``fldp.oracles.plain.random_sets`` and ``fldp.responder.set_responses``. ``set_size`` is ``w``, the best
+    for rare values unless given.
 
     Ye, Barg: Optimal schemes for discrete distribution estimation under locally differential privacy, IEEE
     Transactions on Information Theory 2018. Wang et al.: Mutual information optimally local private discrete
@@ -195,6 +200,19 @@ class SS(FrequencyOracle):
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         draw_subsets.over(len(values), self._size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
+
+    @cached_property
+    def _response(self) -> Response | None:
+        """Draw a single set by NumPy, which is loaded anyway, in two thirds of the time that plain Python takes."""
+        response = super()._response
+        return response and replace(response, draw=self._sets.single())
+
+    def _sampler(self, users: int) -> Sampler | None:
+        return None if self._is_few(users) else self._sets.sample
+
+    @cached_property
+    def _sets(self) -> RandomSets:
+        return RandomSets(self.domain_size, self._size, self.coin.keep)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.for_work(data.size)(np.ascontiguousarray(data).reshape(-1), state)

@@ -184,8 +184,8 @@ class SUE(FrequencyOracle):
     def _mechanism(self) -> UnaryBits:
         return UnaryBits(self.domain_size, self.coins)
 
-    @property
-    def _sampler(self) -> Sampler:
+    def _sampler(self, users: int) -> Sampler:
+        del users
         return self._mechanism.sample
 
     @property
@@ -224,8 +224,8 @@ class OUE(FrequencyOracle):
     def _mechanism(self) -> UnaryBits:
         return UnaryBits(self.domain_size, self.coins)
 
-    @property
-    def _sampler(self) -> Sampler:
+    def _sampler(self, users: int) -> Sampler:
+        del users
         return self._mechanism.sample
 
     @property

@@ -42,6 +42,7 @@ _CELLS = 1 << 22  # of weights at a time
 _norm_sub = METHODS["norm-sub"]
 
 Shown = Callable[["Tables", int], object]
+SharesOf = Callable[[Questions], Floats]  # the shares of all cells of a table
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,9 @@ class Tables(Displayed):
         table = self._effects.table(questions, self.decoded)
         return _norm_sub(table.reshape(-1), 1.0).reshape(table.shape)
 
+    def _unbiased(self, questions: Questions) -> Floats:
+        return self._effects.table(questions, self.decoded)
+
     def linear(
         self, questions: Iterable[int | str], weights: Floats, *, people: str = RESPONDENTS
     ) -> tuple[float, float]:
@@ -243,15 +247,27 @@ class Tables(Displayed):
         return np.concatenate(parts)
 
     def _some_variances(self, questions: Questions, weights: Floats, people: str) -> Floats:
+        """Return variances at repaired shares; where noise depends on who holds what, not below those at unbiased ones.
+
+        Repaired shares of few people are too even. In a geometry, some values have far more noise than the mean of all.
+        """
         _, maps = self._effects.maps(questions, weights)
+        at_repaired = self._variances_at(self.plausible, questions, weights, maps, people)
+        if all(analysis(self.oracle.members[k]).pair_noise() is not None for k in maps):
+            return at_repaired
+        return np.maximum(at_repaired, self._variances_at(self._unbiased, questions, weights, maps, people))
+
+    def _variances_at(
+        self, shares_of: SharesOf, questions: Questions, weights: Floats, maps: Mapping[int, Floats], people: str
+    ) -> Floats:
         between, own = self._factors(people)
         noise, sampled = np.zeros(len(weights)), np.zeros(len(weights))
         for k, rows in maps.items():
-            shares, count = self._view_shares(k), self.people[k]
+            shares, count = self._view_shares(k, shares_of), self.people[k]
             noise += analysis(self.oracle.members[k]).linear_variances(rows, shares) / count
             sampled += between * _variances_of(rows, shares) / count
         flat = weights.reshape(len(weights), -1)
-        return noise + np.maximum(sampled - own * _variances_of(flat, self.plausible(questions).reshape(-1)), 0.0)
+        return noise + np.maximum(sampled - own * _variances_of(flat, shares_of(questions).reshape(-1)), 0.0)
 
     def laws(self, question: int, counts: Floats) -> tuple[Bounded, ...]:
         """Return the law of the counts of a question: a report of a view with few people counts for many."""
@@ -281,7 +297,7 @@ class Tables(Displayed):
         between, own = self._factors(people)
         total = np.zeros((len(rows), len(rows)))
         for k, part in maps.items():
-            shares = self._view_shares(k, held)
+            shares = self._view_shares(k, self.plausible, held)
             noise = analysis(self.oracle.members[k]).linear_covariance(part, shares)
             total += (noise + between * _covariance_of(part, shares)) / self.people[k]
         if own:
@@ -295,20 +311,23 @@ class Tables(Displayed):
             return 1.0, 0.0
         return self.n / (self.n - 1), 1 / (self.n - 1)
 
-    def _view_shares(self, number: int, held: Mapping[Questions, Floats] | None = None) -> Floats:
-        """Return plausible shares of a view's values."""
+    def _view_shares(
+        self, number: int, shares_of: SharesOf, held: Mapping[Questions, Floats] | None = None
+    ) -> Floats:
+        """Return the shares of a view's values, from those of tables."""
         view = self.oracle.seen[number]
         if held and view.questions in held and isinstance(view, Block):
             return held[view.questions].reshape(-1)
-        if number not in self._plausible_views:
-            table = self.plausible(view.questions)
+        known = self._known_views.setdefault(shares_of.__name__, {})
+        if number not in known:
+            table = shares_of(view.questions)
             if not isinstance(view, Block):
                 table = view.project(view.questions[0], self.oracle.answers) @ table
-            self._plausible_views[number] = table.reshape(-1)
-        return self._plausible_views[number]
+            known[number] = table.reshape(-1)
+        return known[number]
 
     @cached_property
-    def _plausible_views(self) -> dict[int, Floats]:
+    def _known_views(self) -> dict[str, dict[int, Floats]]:
         return {}
 
     # ----------------------------------------------------------------------------------------------------- results

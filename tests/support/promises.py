@@ -104,7 +104,7 @@ def counted(estimates, truth):
     """Count broken promises of estimates of one population."""
     false_finds = missed = 0
     pointwise, misses = 0.0, np.zeros(len(truth), np.int64)
-    with remembered_ends(estimates):
+    with remembered_laws(estimates):
         for estimate in estimates:
             values = listed(estimate, len(truth))
             held = truth[values]
@@ -122,8 +122,31 @@ def listed(estimate, d):
 
 
 @contextmanager
+def remembered_laws(estimates=()):
+    """Compute the tail and the ends of the interval of a sum once for all runs: they depend on the sum and its law."""
+    with remembered_ends(estimates), remembered_tails():
+        yield
+
+
+@contextmanager
+def remembered_tails():
+    plain, memory = Observed._exact, defaultdict(dict)
+
+    def exact(self, sums, trials, tails):
+        known = memory[law_key(self.law)]
+        places = [*zip(sums.tolist(), trials.tolist(), strict=True)]
+        new = np.array([place not in known for place in places])
+        if new.any():
+            fresh = (place for place, is_new in zip(places, new, strict=True) if is_new)
+            known.update(zip(fresh, plain(self, sums[new], trials[new], tails[new]).tolist(), strict=True))
+        return np.array([known[place] for place in places])
+
+    with mock.patch.object(Observed, "_exact", exact):
+        yield
+
+
+@contextmanager
 def remembered_ends(estimates=()):
-    """Compute the ends of the interval of a sum once for all runs: they depend on the sum and its law alone."""
     plain, memory = Observed._ends, defaultdict(dict)
 
     def learn(self, places, tail):

@@ -92,7 +92,8 @@ class TableEstimate(Estimate):
         if members.all():
             return Total(float(self.n), 0.0)
         share, variance = self.tables.linear((self.question,), members)
-        return Total(self.n * share, self.n * sqrt(variance))
+        jump = float(self.tables.jumps((self.question,), members[None])[0])
+        return Total(self.n * share, self.n * sqrt(variance), jump=self.n * jump)
 
     @cached_property
     def _laws(self) -> tuple[Bounded, ...]:
@@ -269,6 +270,25 @@ class Tables(Displayed):
         flat = weights.reshape(len(weights), -1)
         return noise + np.maximum(sampled - own * _variances_of(flat, shares_of(questions).reshape(-1)), 0.0)
 
+    def jumps(self, questions: Iterable[int | str], weights: Floats) -> Floats:
+        """Return how much one report moves linear combinations of the cells of a table: for Bernstein's form.
+
+        The mean over the parts of the variance: the noise of each view, and who was put into which view.
+        """
+        _, maps = self._effects.maps(self._indices(questions), weights)
+        parts = [self._jumps_in(k, rows) for k, rows in maps.items()]
+        variance, moved = (np.sum(each, axis=0) for each in zip(*parts, strict=True))
+        return np.asarray(moved / np.maximum(variance, 1e-300))
+
+    def _jumps_in(self, number: int, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the variance that a view adds, and that times how much one of its reports moves."""
+        about, count = analysis(self.oracle.members[number]), self.people[number]
+        shares = self._view_shares(number, self.plausible)
+        noise = np.maximum(about.linear_variances(rows, shares), 0.0) / count
+        sampled = _variances_of(rows, shares) / count if self.n > count else 0.0 * noise  # nobody is elsewhere
+        moved = noise * about.typical_jumps(rows, shares) + sampled * np.ptp(rows, axis=1)
+        return noise + sampled, moved / count
+
     def laws(self, question: int, counts: Floats) -> tuple[Bounded, ...]:
         """Return the law of the counts of a question: a report of a view with few people counts for many."""
         _, maps = self._effects.maps((question,), np.eye(self.oracle.answers[question]))
@@ -311,9 +331,7 @@ class Tables(Displayed):
             return 1.0, 0.0
         return self.n / (self.n - 1), 1 / (self.n - 1)
 
-    def _view_shares(
-        self, number: int, shares_of: SharesOf, held: Mapping[Questions, Floats] | None = None
-    ) -> Floats:
+    def _view_shares(self, number: int, shares_of: SharesOf, held: Mapping[Questions, Floats] | None = None) -> Floats:
         """Return the shares of a view's values, from those of tables."""
         view = self.oracle.seen[number]
         if held and view.questions in held and isinstance(view, Block):

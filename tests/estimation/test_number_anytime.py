@@ -45,14 +45,15 @@ def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
 
 
 def test_intervals_of_all_cells_at_once_share_their_misses():
-    """Half widths are known: the sequence at 5 % over as many intervals as there are, or the normal law at one look."""
+    """Half widths are known: the sequence at 5 % over as many intervals as there are, or Bernstein's form."""
     plain = some_number()
     watched, cells, groups = plain.watched(1000), multiplier(2.0, 0.05 / 8), multiplier(2.0, 0.05 / 4)
     for interval in (watched.interval(simultaneous=True), plain.interval(simultaneous=True, anytime=1000)):
         assert np.ptp(interval, axis=1) / 2 == pytest.approx(cells * plain.stderr)
     for number, reach in ((watched, groups), (plain, NormalDist().inv_cdf(1 - 0.05 / 8))):
         histogram = number.histogram(4)
-        assert np.ptp(histogram.interval(simultaneous=True), axis=1) / 2 == pytest.approx(reach * histogram.stderr)
+        half = reach * histogram.stderr + (0 if number is watched else reach**2 * histogram.jump / 6)
+        assert np.ptp(histogram.interval(simultaneous=True), axis=1) / 2 == pytest.approx(half)
 
 
 def quantile_ends(number, q, reach):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from pathlib import Path
 from unittest import mock
+from zlib import crc32
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fldp.numerics.count_laws import Observed
 
 LEVEL = 0.95
 PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
-RUNS = {2: 400, 100: 400, 4097: 400, 65_537: 100}  # of every cell of a table, by the number of values
+RUNS = {2: 2000, 100: 2000, 512: 400, 4097: 200, 65_537: 40}  # of every cell of a table, by the number of values
 
 MAKERS = {
     "GRR": lambda d: fldp.GRR(1.0, d),
@@ -31,16 +32,18 @@ MAKERS = {
     "FHR, paper's decoder": lambda d: fldp.FHR(1.0, d, allow_exposure=True),
     "FWR, eta 1/2": lambda d: fldp.FWR(1.0, d, eta=0.5, allow_exposure=True),
     "FWR, eta 1/4": lambda d: fldp.FWR(2.0, d, eta=0.25, allow_exposure=True),
+    "LWR": lambda d: fldp.LWR(1.0, d, epsilon_permanent=2.0),
     "IDUE": lambda d: fldp.IDUE(2.0, d, budgets=[(0, 1.0), (d - 1, 1.5)]),
     "URR": lambda d: fldp.URR(2.0, d, sensitive=range(min(d // 2, 100))),
     "URAPPOR": lambda d: fldp.URAPPOR(2.0, d, sensitive=range(min(d // 2, 100))),
-    "Exponential": lambda d: fldp.Exponential(0.5 * (d - 1), d, distance="line"),
+    "Exponential": lambda d: fldp.Exponential(min(0.5 * (d - 1), 60.0), d, distance="line"),
     "Grouped": lambda d: fldp.Grouped(epsilon=1.0, base="hrr", groups=(d - d // 2, d // 2), allow_exposure=True),
     "CMS, 4 hashes": lambda d: fldp.CMS(4.0, hashes=4, width=1024).among(map(str, range(d))),
     "HCMS": lambda d: fldp.HCMS(4.0, hashes=64, width=1024).among(map(str, range(d))),
     "RAPPOR": lambda d: fldp.RAPPOR(2.0, 4.0).among(map(str, range(d))),
 }
-SMALL = ("Exponential", "RAPPOR")  # those of few values
+SIZES = {"HR, 4 blocks": (100, 4097, 65_537), "Grouped": (100, 4097, 65_537), "Exponential": (2, 100, 512)}
+MAX_FITTED = 4096  # candidates that RAPPOR fits together; of more, it selects some
 
 
 def runs_of(d):
@@ -51,9 +54,14 @@ def runs_of(d):
 
 def sizes(name):
     """The numbers of values that an oracle is measured with."""
-    least = 100 if name in ("HR, 4 blocks", "Grouped") else 2
-    most = 100 if name in SMALL else 65_537
-    return tuple(d for d in RUNS if least <= d <= most and runs_of(d))
+    return tuple(d for d in SIZES.get(name, (2, 100, 4097, 65_537)) if runs_of(d))
+
+
+def options_of(name, d):
+    """What an oracle's estimates are asked for with."""
+    if name == "RAPPOR" and d > MAX_FITTED:
+        return {"method": "select"}
+    return {"decoder": "paper"} if "paper" in name else {}
 
 
 def concentrated(n, d):
@@ -67,45 +75,109 @@ def concentrated(n, d):
 
 @dataclass(frozen=True)
 class Measured:
-    """Of how many runs a value was found that nobody holds, and a simultaneous interval missed; pointwise misses."""
+    """Of how many runs a value was found that nobody holds, and a simultaneous interval missed; pointwise misses.
+
+    ``pointwise`` is the share of single intervals that missed, ``worst`` the misses of the value that has most.
+    """
 
     false_finds: int
     missed: int
     pointwise: float
+    worst: int
 
 
 def measured(name, n, d, runs, seed=1):
     """Run a survey again and again, with one population, and count broken promises."""
     oracle, truth = MAKERS[name](d), concentrated(n, d)
-    options = {"decoder": "paper"} if "paper" in name else {}
+    first = seed * 10**15 + crc32(f"{name} {n} {d}".encode()) * 10**5  # cells of a table do not share their chance
+    tallies = (fldp.simulate(oracle, truth, rng=first + run) for run in range(runs))
+    return counted([oracle.estimate(tally, **options_of(name, d)) for tally in tallies], truth)
+
+
+def measured_cell(cell):
+    """Measure a cell of the table."""
+    name, n, d = cell
+    return measured(name, n, d, runs_of(d))
+
+
+def counted(estimates, truth):
+    """Count broken promises of estimates of one population."""
     false_finds = missed = 0
-    pointwise = 0.0
-    with remembered_ends():
-        for run in range(runs):
-            estimate = oracle.estimate(fldp.simulate(oracle, truth, rng=seed * 10**6 + run), **options)
-            false_finds += bool((estimate.found(LEVEL) & (truth == 0)).any())
-            missed += not covers(estimate.interval(LEVEL, simultaneous=True), truth).all()
-            pointwise += 1 - covers(estimate.interval(LEVEL), truth).mean()
-    return Measured(false_finds, missed, pointwise / runs)
+    pointwise, misses = 0.0, np.zeros(len(truth), np.int64)
+    with remembered_laws(estimates):
+        for estimate in estimates:
+            values = listed(estimate, len(truth))
+            held = truth[values]
+            false_finds += bool((estimate.found(LEVEL) & (held == 0)).any())
+            missed += not covers(estimate.interval(LEVEL, simultaneous=True), held).all()
+            wrong = ~covers(estimate.interval(LEVEL), held)
+            misses[values] += wrong
+            pointwise += wrong.mean() if len(wrong) else 0.0
+    return Measured(false_finds, missed, pointwise / len(estimates), int(misses.max()))
+
+
+def listed(estimate, d):
+    """The values that an estimate is about: all, or those that RAPPOR selected."""
+    return np.arange(d) if len(estimate.counts) == d else np.array([int(label) for label in estimate.labels], np.int64)
 
 
 @contextmanager
-def remembered_ends():
-    """Compute the ends of the interval of a sum once for all runs: they depend on the sum and its law alone."""
-    plain, memory = Observed._ends, defaultdict(dict)
+def remembered_laws(estimates=()):
+    """Compute the tail and the ends of the interval of a sum once for all runs: they depend on the sum and its law."""
+    with remembered_ends(estimates), remembered_tails():
+        yield
 
-    def ends(self, sums, trials, tail):
-        known = memory[law_key(self.law), self.most, tail]
+
+@contextmanager
+def remembered_tails():
+    plain, memory = Observed._exact, defaultdict(dict)
+
+    def exact(self, sums, trials, tails):
+        known = memory[law_key(self.law)]
         places = [*zip(sums.tolist(), trials.tolist(), strict=True)]
         new = np.array([place not in known for place in places])
         if new.any():
-            low, high = plain(self, sums[new], trials[new], tail)
             fresh = (place for place, is_new in zip(places, new, strict=True) if is_new)
-            known.update(zip(fresh, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+            known.update(zip(fresh, plain(self, sums[new], trials[new], tails[new]).tolist(), strict=True))
+        return np.array([known[place] for place in places])
+
+    with mock.patch.object(Observed, "_exact", exact):
+        yield
+
+
+@contextmanager
+def remembered_ends(estimates=()):
+    plain, memory = Observed._ends, defaultdict(dict)
+
+    def learn(self, places, tail):
+        known = memory[law_key(self.law), self.most, tail]
+        new = [place for place in places if place not in known]
+        if new:
+            ends = plain(self, *np.array(new).T, tail)
+            known.update(zip(new, zip(*(end.tolist() for end in ends), strict=True), strict=True))
+        return known
+
+    def ends(self, sums, trials, tail):
+        places = [*zip(sums.tolist(), trials.tolist(), strict=True)]
+        known = learn(self, places, tail)
         return tuple(np.array([known[place] for place in places]).T)
 
+    for law, places in observations(estimates).values():
+        for share in (1, len(estimates[0].counts)):
+            learn(law, sorted(places), (1 - LEVEL) / share / 2)
     with mock.patch.object(Observed, "_ends", ends):
         yield
+
+
+def observations(estimates):
+    """All sums that were observed under each law, with their trials; interpolated ones are left out."""
+    seen = {}
+    for law in (law for estimate in estimates for law in estimate.basis.evidence if isinstance(law, Observed)):
+        sums, trials, places = law._knots
+        if places is not None:
+            key = (law_key(law.law), law.most)
+            seen.setdefault(key, (law, set()))[1].update(zip(sums.tolist(), trials.tolist(), strict=True))
+    return seen
 
 
 def law_key(law):

@@ -19,6 +19,7 @@ from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
 from fldp.data.values import as_values
 from fldp.errors import DomainError
+from fldp.numerics.count_laws import bent
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fail, fraction, integer, is_number, one_of
@@ -36,6 +37,9 @@ class Shares(Protocol):
 
         ``people`` says for whom: ``"respondents"``, those who reported, or ``"population"``, all who could have.
         """
+
+    def jumps(self, weights: Floats) -> Floats:
+        """Return how much one report moves the sum of the shares with each row of weights."""
 
     def laws(self, counts: Floats) -> tuple[Evidence, ...]:
         """Return the laws of the counts of all cells; none where they are taken as normal."""
@@ -80,12 +84,13 @@ class Histogram(FramedAtLevel, Displayed):
     stderr: Floats
     n: int
     planned: int | None = None  # of a number that is watched
+    jump: Floats | float = 0.0  # how much one report moves each share
 
     def interval(self, level: float = LEVEL, *, simultaneous: bool = False) -> Floats:
         """Return the intervals of the shares, a row of two ends for each; all hold at once if ``simultaneous``."""
         miss = 1 - fraction("Histogram", "level", level)
         share = miss / len(self.shares) if simultaneous else miss
-        reach = standard_errors(1 - share, self.n, self.planned) * self.stderr
+        reach = reach_of(1 - share, self.n, self.planned, self.stderr, self.jump)
         return np.stack([self.shares - reach, self.shares + reach], axis=1)
 
     def table(self, level: float = LEVEL) -> np.ndarray[tuple[int], np.dtype[np.void]]:
@@ -155,9 +160,6 @@ class Number(Estimate):
         half = standard_errors(1 - miss, self.n, self.planned if anytime is None else anytime) * self.stderr
         return np.stack([self.counts - half, self.counts + half], axis=1)
 
-    def _standard_errors(self, level: float) -> float:
-        return standard_errors(level, self.n, self.planned)
-
     def _variance_after(self, reports: int) -> Floats:
         return np.asarray(self.stderr**2 * (reports / self.n))  # of one report, it hardly depends on the people
 
@@ -183,6 +185,16 @@ class Number(Estimate):
             error[[0, -1]] = 0.0
         return errors
 
+    @cached_property
+    def _cdf_jumps(self) -> Floats:
+        """How much one report moves the CDF at each bound."""
+        inside = np.tri(self.scale.size + 1, self.scale.size, -1)[1:-1]
+        return np.concatenate([[0.0], self.source.jumps(inside), [0.0]])
+
+    def _cdf_reach(self, level: float, people: str) -> Floats:
+        """Return half the width of the intervals of ``cdfs``."""
+        return reach_of(level, self.n, self.planned, self.cdf_stderr(people), self._cdf_jumps)
+
     # ------------------------------------------------------------------------------------------------------ figures
 
     def mean(self, level: float = LEVEL, *, people: str = RESPONDENTS) -> Value:
@@ -194,7 +206,9 @@ class Number(Estimate):
             note = (
                 f"of the middles of the cells; the mean itself is within half a cell ({self.scale.written(half)}) of it"
             )
-        return self._value("mean", value, stderr, level, note=note, unit=self.scale.unit)
+        reach = self._reach(self.scale.centres, stderr, level)
+        centre = float(self.scale.centres @ self._plain.frequencies)
+        return Value(value, stderr, centre - reach, centre + reach, note, self.scale.unit, "mean", level)
 
     def cdf(self, at: float, level: float = LEVEL, *, people: str = RESPONDENTS) -> Value:
         """Estimate the share of people with at most this number; inside of a cell, as if it were evenly filled."""
@@ -223,7 +237,7 @@ class Number(Estimate):
         q = fraction("Number", "q", q)
         # What is looked at again and again may lie at any edge in the course of time.
         share = (1 - level) / (1 if self.planned is None else max(1, self.scale.size - 1))
-        bounds, reach = self.scale.bounds, self._standard_errors(1 - share) * self.cdf_stderr(people)
+        bounds, reach = self.scale.bounds, self._cdf_reach(1 - share, people)
         plain = self._plain.cdfs
         first = int(np.flatnonzero(plain + reach >= q)[0])
         last = int(np.flatnonzero(plain - reach < q)[-1])
@@ -239,7 +253,7 @@ class Number(Estimate):
         self._needs_distribution("band")
         miss = 1 - fraction("Number", "level", level)
         stderr = self.cdf_stderr(people)
-        reach = self._standard_errors(1 - miss / max(1, self.scale.size - 1)) * stderr
+        reach = self._cdf_reach(1 - miss / max(1, self.scale.size - 1), people)
         plain = self._plain.cdfs
         rows = np.empty(len(plain), EDGE)
         rows["edge"], rows["cdf"], rows["stderr"] = self.scale.bounds, self.cdfs, stderr
@@ -256,7 +270,8 @@ class Number(Estimate):
         stderr = np.sqrt(self.source.variances(marks, _people(people)))
         starts = np.array([self.scale.cells[group[0]].start for group in groups])
         ends = np.array([self.scale.cells[group[-1]].end for group in groups])
-        return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n, self.planned)
+        jump = self.source.jumps(marks)
+        return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n, self.planned, jump)
 
     def sum(self, values: Iterable[int]) -> Total:
         """Estimate how many users are in any of these cells."""
@@ -269,7 +284,7 @@ class Number(Estimate):
         if members.all():
             return Total(float(self.n), 0.0)
         share, stderr = self._linear(members, RESPONDENTS)
-        return Total(self.n * share, self.n * stderr)
+        return Total(self.n * share, self.n * stderr, jump=self.n * float(self.source.jumps(members[None])[0]))
 
     def postprocessed(self, method: str) -> "Number":
         """Return a biased number whose counts are possible: what ``fldp.postprocess`` returns."""
@@ -308,12 +323,10 @@ class Number(Estimate):
         variance = self.source.variances(weights[None], _people(people))[0]
         return float(weights @ self.frequencies), float(np.sqrt(max(variance, 0.0)))
 
-    def _value(
-        self, what: str, value: float, stderr: float, level: float, *, note: str | None = None, unit: str | None = None
-    ) -> Value:
-        reach = self._standard_errors(level) * stderr
-        centre = float(self.scale.centres @ self._plain.frequencies)
-        return Value(value, stderr, centre - reach, centre + reach, note, unit, what, level)
+    def _reach(self, weights: Floats, stderr: float, level: float) -> float:
+        """Return half the width of the interval of a sum of shares."""
+        jump = float(self.source.jumps(weights[None])[0]) if stderr > 0 else 0.0
+        return float(reach_of(level, self.n, self.planned, stderr, jump))
 
     def _between(
         self,
@@ -329,21 +342,22 @@ class Number(Estimate):
         The least that it can be is what lies between the inner bounds, the most what lies between the outer ones.
         """
         outer, inner = (start[0], end[1]), (start[1], end[0])
-        narrow, wide = self._range(*inner, people), self._range(*outer, people)
-        reach = self._standard_errors(level)
+        least, below = self._range(*inner, people, level)
+        most, above = self._range(*outer, people, level)
         weights = self._weights(points, start, end)
         value, stderr = self._linear(weights, people)
         note = None
         if start[0] != start[1] or end[0] != end[1]:
             note = "ends inside of a cell: the interval covers wherever in it the numbers lie"
-        low, high = np.clip([narrow[0] - reach * narrow[1], wide[0] + reach * wide[1]], 0, 1)
+        low, high = np.clip([least - below, most + above], 0, 1)
         return Value(value, stderr, float(low), float(high), note, None, what, level)
 
-    def _range(self, first: int, end: int, people: str) -> tuple[float, float]:
-        """Return the unbiased share of the cells from one bound to another, and its standard error."""
+    def _range(self, first: int, end: int, people: str, level: float) -> tuple[float, float]:
+        """Return the unbiased share of the cells from one bound to another, and half the width of its interval."""
         members = np.zeros(self.scale.size)
         members[first : max(first, end)] = 1.0
-        return self._plain._linear(members, people)
+        share, stderr = self._plain._linear(members, people)
+        return share, self._reach(members, stderr, level)
 
     def _weights(self, points: tuple[float, float], start: tuple[int, int], end: tuple[int, int]) -> Floats:
         """Return the part of every cell between two points, as if cells were evenly filled."""
@@ -431,6 +445,14 @@ def standard_errors(level: float, n: int, planned: int | None) -> float:
     [1.96, 3.04]
     """
     return z_score(level) if planned is None else multiplier(n / planned, 1 - fraction("Number", "level", level))
+
+
+def reach_of(level: float, n: int, planned: int | None, stderr: Floats | float, jump: Floats | float) -> Floats:
+    """Return half the width of an interval: for one look in Bernstein's form, since a handful of reports is not normal.
+
+    The sequence of intervals for every look is wide enough where reports are few.
+    """
+    return bent(standard_errors(level, n, planned), stderr, jump if planned is None else 0.0)
 
 
 def monotone(number: Number) -> Floats:

@@ -17,7 +17,7 @@ from fldp.oracles.sampled.tables import Tables
 
 @dataclass(frozen=True, eq=False)
 class WaveShares:
-    """The exact variances of sums of the shares of a ``Wave``, at the repaired shares."""
+    """The exact variances of sums of the shares of a ``Wave``, at its estimated shares."""
 
     estimator: WaveScores
     counts: Floats
@@ -27,13 +27,28 @@ class WaveShares:
         total = float(self.counts.sum())
         return METHODS["norm-sub"](self.counts, total) / total
 
+    @property
+    def _people(self) -> float:
+        return float(self.counts.sum())
+
     def variances(self, weights: Floats, people: str) -> Floats:
-        """Return the variance of the sum of the shares with each row of weights."""
-        plugged = self._plausible
+        """Return the variance of the sum of the shares with each row of weights, not below those at unbiased shares.
+
+        Repaired shares of few people are too even, and numbers at the ends have more noise.
+        """
+        both = (self._plausible, self.counts / self._people)
+        at_repaired, at_unbiased = (self._variances_at(plugged, weights, people) for plugged in both)
+        return np.maximum(at_repaired, at_unbiased) / self._people
+
+    def _variances_at(self, plugged: Floats, weights: Floats, people: str) -> Floats:
         noise = self.estimator.linear_variances(weights, plugged)
         if people == POPULATION:
             noise = noise + weights**2 @ plugged - (weights @ plugged) ** 2
-        return np.maximum(noise, 0.0) / float(self.counts.sum())
+        return np.maximum(noise, 0.0)
+
+    def jumps(self, weights: Floats) -> Floats:
+        """Return how much one report moves the sum of the shares with each row of weights."""
+        return self.estimator.typical_jumps(weights, self._plausible) / self._people
 
     def laws(self, counts: Floats) -> tuple[Evidence, ...]:
         """Return none: the estimate of a wave has its own."""
@@ -51,6 +66,10 @@ class TableShares:
     def variances(self, weights: Floats, people: str) -> Floats:
         """Return the variance of the sum of the shares with each row of weights."""
         return np.maximum(self.tables.variances((self.question,), weights, people=people), 0.0)
+
+    def jumps(self, weights: Floats) -> Floats:
+        """Return how much one report moves the sum of the shares with each row of weights."""
+        return self.tables.jumps((self.question,), weights)
 
     def laws(self, counts: Floats) -> tuple[Evidence, ...]:
         """Return the laws of the counts of all cells."""

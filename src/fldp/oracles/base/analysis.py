@@ -376,6 +376,16 @@ class Analysis(Generic[O_co]):
         """Return the variance of ``weights @ estimates``."""
         return float(self.linear_covariance(weights[None], counts)[0, 0])
 
+    def typical_jumps(self, weights: Floats, counts: Floats) -> Floats:
+        """Return how much one report moves ``weights @ estimates``, a row of weights each: for Bernstein's form.
+
+        The largest move, unless a companion knows how large those are that make the variance where ``counts`` are held.
+        """
+        del counts
+        plans = ([self.fakes_weighing(side * row) for side in (1, -1)] for row in weights)
+        up, down = np.array([[0.0 if plan is None else plan.best() for plan in both] for both in plans]).T
+        return np.asarray(np.maximum(up - weights.min(axis=1), weights.max(axis=1) + down))
+
     def largest_square(self, weights: Floats) -> float:
         """Return the largest mean square of what a report adds to ``weights @ estimates``, over all senders."""
         noise = self.pair_noise()

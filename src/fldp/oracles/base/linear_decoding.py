@@ -41,6 +41,18 @@ class LinearDecoding(Estimator):
         """Return the diagonal of ``linear_covariance``."""
         return np.asarray(self.expected_state(counts) @ self.worths(weights.T) ** 2 - weights**2 @ counts)
 
+    def typical_jumps(self, weights: Floats, counts: Floats) -> Floats:
+        """Return the root of the fourth over the second moment of what a report adds to ``weights @ estimates``.
+
+        That is how large the additions are that make the variance, and at most the largest one.
+        """
+        centred = weights - (weights.max(axis=1, keepdims=True) + weights.min(axis=1, keepdims=True)) / 2
+        worths, own = self.worths(centred.T), centred.T
+        second, third, fourth = (self.expected(worths**power) for power in (2, 3, 4))
+        moments = counts @ (fourth - 4 * own * third + 6 * own**2 * second - 3 * own**4)  # the mean worth is ``own``
+        variances = np.maximum(counts @ (second - own**2), 1e-300)
+        return np.asarray(np.sqrt(np.maximum(moments, 0.0) / variances))
+
     def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         """Of a single count, who holds the other values is unknown: return the largest variance that it can have."""
         del options

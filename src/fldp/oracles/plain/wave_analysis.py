@@ -62,6 +62,9 @@ class WaveAnalysis(Analysis[Wave]):
         """Return the diagonal of ``linear_covariance``."""
         return self.oracle.estimator.linear_variances(weights, counts)
 
+    def typical_jumps(self, weights: Floats, counts: Floats) -> Floats:
+        return self.oracle.estimator.typical_jumps(weights, counts)
+
     def largest_square(self, weights: Floats) -> float:
         estimator = self.oracle.estimator
         return float(estimator.expected(estimator.worths(weights) ** 2).max())

@@ -42,6 +42,7 @@ _CELLS = 1 << 22  # of weights at a time
 _norm_sub = METHODS["norm-sub"]
 
 Shown = Callable[["Tables", int], object]
+SharesOf = Callable[[Questions], Floats]  # the shares of all cells of a table
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ class TableEstimate(Estimate):
         if members.all():
             return Total(float(self.n), 0.0)
         share, variance = self.tables.linear((self.question,), members)
-        return Total(self.n * share, self.n * sqrt(variance))
+        jump = float(self.tables.jumps((self.question,), members[None])[0])
+        return Total(self.n * share, self.n * sqrt(variance), jump=self.n * jump)
 
     @cached_property
     def _laws(self) -> tuple[Bounded, ...]:
@@ -223,6 +225,9 @@ class Tables(Displayed):
         table = self._effects.table(questions, self.decoded)
         return _norm_sub(table.reshape(-1), 1.0).reshape(table.shape)
 
+    def _unbiased(self, questions: Questions) -> Floats:
+        return self._effects.table(questions, self.decoded)
+
     def linear(
         self, questions: Iterable[int | str], weights: Floats, *, people: str = RESPONDENTS
     ) -> tuple[float, float]:
@@ -243,15 +248,46 @@ class Tables(Displayed):
         return np.concatenate(parts)
 
     def _some_variances(self, questions: Questions, weights: Floats, people: str) -> Floats:
+        """Return variances at repaired shares; where noise depends on who holds what, not below those at unbiased ones.
+
+        Repaired shares of few people are too even. In a geometry, some values have far more noise than the mean of all.
+        """
         _, maps = self._effects.maps(questions, weights)
+        at_repaired = self._variances_at(self.plausible, questions, weights, maps, people)
+        if all(analysis(self.oracle.members[k]).pair_noise() is not None for k in maps):
+            return at_repaired
+        return np.maximum(at_repaired, self._variances_at(self._unbiased, questions, weights, maps, people))
+
+    def _variances_at(
+        self, shares_of: SharesOf, questions: Questions, weights: Floats, maps: Mapping[int, Floats], people: str
+    ) -> Floats:
         between, own = self._factors(people)
         noise, sampled = np.zeros(len(weights)), np.zeros(len(weights))
         for k, rows in maps.items():
-            shares, count = self._view_shares(k), self.people[k]
+            shares, count = self._view_shares(k, shares_of), self.people[k]
             noise += analysis(self.oracle.members[k]).linear_variances(rows, shares) / count
             sampled += between * _variances_of(rows, shares) / count
         flat = weights.reshape(len(weights), -1)
-        return noise + np.maximum(sampled - own * _variances_of(flat, self.plausible(questions).reshape(-1)), 0.0)
+        return noise + np.maximum(sampled - own * _variances_of(flat, shares_of(questions).reshape(-1)), 0.0)
+
+    def jumps(self, questions: Iterable[int | str], weights: Floats) -> Floats:
+        """Return how much one report moves linear combinations of the cells of a table: for Bernstein's form.
+
+        The mean over the parts of the variance: the noise of each view, and who was put into which view.
+        """
+        _, maps = self._effects.maps(self._indices(questions), weights)
+        parts = [self._jumps_in(k, rows) for k, rows in maps.items()]
+        variance, moved = (np.sum(each, axis=0) for each in zip(*parts, strict=True))
+        return np.asarray(moved / np.maximum(variance, 1e-300))
+
+    def _jumps_in(self, number: int, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the variance that a view adds, and that times how much one of its reports moves."""
+        about, count = analysis(self.oracle.members[number]), self.people[number]
+        shares = self._view_shares(number, self.plausible)
+        noise = np.maximum(about.linear_variances(rows, shares), 0.0) / count
+        sampled = _variances_of(rows, shares) / count if self.n > count else 0.0 * noise  # nobody is elsewhere
+        moved = noise * about.typical_jumps(rows, shares) + sampled * np.ptp(rows, axis=1)
+        return noise + sampled, moved / count
 
     def laws(self, question: int, counts: Floats) -> tuple[Bounded, ...]:
         """Return the law of the counts of a question: a report of a view with few people counts for many."""
@@ -281,7 +317,7 @@ class Tables(Displayed):
         between, own = self._factors(people)
         total = np.zeros((len(rows), len(rows)))
         for k, part in maps.items():
-            shares = self._view_shares(k, held)
+            shares = self._view_shares(k, self.plausible, held)
             noise = analysis(self.oracle.members[k]).linear_covariance(part, shares)
             total += (noise + between * _covariance_of(part, shares)) / self.people[k]
         if own:
@@ -295,20 +331,21 @@ class Tables(Displayed):
             return 1.0, 0.0
         return self.n / (self.n - 1), 1 / (self.n - 1)
 
-    def _view_shares(self, number: int, held: Mapping[Questions, Floats] | None = None) -> Floats:
-        """Return plausible shares of a view's values."""
+    def _view_shares(self, number: int, shares_of: SharesOf, held: Mapping[Questions, Floats] | None = None) -> Floats:
+        """Return the shares of a view's values, from those of tables."""
         view = self.oracle.design.views[number]
         if held and view.questions in held and isinstance(view, Block):
             return held[view.questions].reshape(-1)
-        if number not in self._plausible_views:
-            table = self.plausible(view.questions)
+        known = self._known_views.setdefault(shares_of.__name__, {})
+        if number not in known:
+            table = shares_of(view.questions)
             if not isinstance(view, Block):
                 table = view.project(view.questions[0], self.oracle.answers) @ table
-            self._plausible_views[number] = table.reshape(-1)
-        return self._plausible_views[number]
+            known[number] = table.reshape(-1)
+        return known[number]
 
     @cached_property
-    def _plausible_views(self) -> dict[int, Floats]:
+    def _known_views(self) -> dict[str, dict[int, Floats]]:
         return {}
 
     # ----------------------------------------------------------------------------------------------------- results

@@ -280,8 +280,15 @@ class Operations:
             raise failures[0]
         return withdrawn
 
+    async def _check_way(self, name: str, version: str, participant: Participant) -> None:
+        """Refuse to send directly, or to take back, what went through a relay: that would tell who sent it."""
+        origin, work = self._line.address.origin, self._line.transport.work
+        if self._relay is None and await work(lambda: participant.is_relayed(version, origin=origin)):
+            raise CollectorError(f"{self._line.address}: {name} was answered through a relay; give relay=")
+
     async def _withdraw_version(self, name: str, version: str, participant: Participant, ticket: str | None) -> int:
         origin, work = self._line.address.origin, self._line.transport.work
+        await self._check_way(name, version, participant)
         try:
             specification = (await self._published(name, version)).survey.canonical
         except CollectorError as error:
@@ -386,11 +393,14 @@ class Operations:
         if submit == "pass":
             ticket = await self._pass(specification, offered, participant, ticket if state == "open" else None)
         self._answerable(name, state, submit, ticket)
+        await self._check_way(name, offered, participant)
         asked = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
         try:
             answer = await work(lambda: asked(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
+        if self._relay is not None:
+            await work(lambda: participant.keep_relayed(offered, origin=origin))
         if longest:
             moment = await work(lambda: participant.due(answer, offered, origin=origin, longest=longest))
             await self._line.transport.pause(max(0.0, moment - time.time()))

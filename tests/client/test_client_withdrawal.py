@@ -11,6 +11,7 @@ from fldp.participant.past_answers import MAX_EARLIER, all_sent, as_withdrawn, i
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
 from support.client import survey
+from support.ports import free_port
 from support.serving import collector, shell
 
 
@@ -75,6 +76,33 @@ def test_an_answer_is_marked_before_the_collector_is_asked(client, asked, monkey
     assert counted(client, asked) == (2, 0)
     assert client.withdraw(asked.name, participant=person) == 1
     assert counted(client, asked) == (1, 1)
+
+
+def test_an_answer_is_marked_also_where_nobody_can_be_asked(client, asked):
+    person, origin = Participant(MemoryStore()), f"http://127.0.0.1:{free_port()}"
+    person.answer(asked.canonical, "firefox", origin=origin, version=asked.version)
+    with Client(origin, retries=0) as nobody, pytest.raises(CollectorError):
+        nobody.withdraw(asked.name, participant=person)
+    assert person.withdrawn(asked.version, origin=origin)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_version_that_was_deleted_does_not_keep_the_others(client, again):
+    """Whichever is asked for first."""
+    person, name = Participant(MemoryStore()), f"deleted-{again}".lower()
+    versions = []
+    for number in range(3):
+        oracle = {"name": "grr", "epsilon": 0.5}
+        changed = survey(name, oracle=oracle, collect={"minimum": 1}, description=f"Version {number}.")
+        client.create(changed)
+        client.answer(name, "firefox", participant=person, version=changed.version)
+        client.send(changed.oracle.privatize([0]), changed)
+        versions.append(changed)
+    gone, *left = sorted(versions, key=lambda each: each.version, reverse=again)
+    client.delete(name, version=gone.version)
+    assert client.withdraw(name, participant=person) == 2
+    assert [counted(client, each) for each in left] == [(1, 1)] * 2
+    assert client.repeat_withdrawals(participant=person) == 2
 
 
 def test_an_answer_through_a_relay_is_not_taken_back_directly(client, monkeypatch):

@@ -62,6 +62,24 @@ def test_a_person_answers_through_a_relay_once(alone, tmp_path):
     assert [charge.origin for charge in person.history()] == [alone.url]
 
 
+def test_what_went_through_a_relay_never_goes_directly_afterwards(alone, tmp_path):
+    """Neither the same report again nor its withdrawal, in another run either: both name it beside the address."""
+    survey = alone.publish(specification(minimum=1))
+    with relay(alone.url) as address:
+        with Client(alone.url, relay=address) as client:
+            client.answer("browser", survey.label(0), participant=Participant(tmp_path / "ledger"))
+        person = Participant(tmp_path / "ledger")
+        with Client(alone.url) as direct:
+            with pytest.raises(CollectorError, match=r"was answered through a relay; give relay="):
+                direct.answer("browser", survey.label(0), participant=person)
+            with pytest.raises(CollectorError, match=r"was answered through a relay; give relay="):
+                direct.withdraw("browser", participant=person)
+        assert not person.withdrawn(survey.version, origin=alone.url)
+        with Client(alone.url, relay=address) as client:
+            assert client.withdraw("browser", participant=person) == 1
+    assert alone.counts()[survey.version] == 0
+
+
 def test_answers_cannot_be_told_apart_by_what_the_relay_sees(alone, tmp_path):
     labels = [f"label number {number:03}" * (1 + number % 3) for number in range(300)]
     fields = {**specification(oracle={"name": "oue", "epsilon": 1.0}), "labels": labels}

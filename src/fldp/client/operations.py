@@ -50,6 +50,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _DELAY = number(0, 7 * 86_400)  # seconds
+_DELETED = 404  # a version that is not there any more, with all of its reports
 
 AnySurvey = Survey | Published | str  # as it is, as ``survey()`` returned it, or its version or name
 
@@ -240,16 +241,16 @@ class Operations:
         """Take back what a person answered to a survey: all versions and days, or one version; return how many reports.
 
         The participant marks the answers first, and gives them no more; what they cost stays in its ledger, since the
-        reports were seen. Whatever happens on the way, call it again: twice is the same as once. Results that were
-        published before may still contain them. ``ticket`` is needed where one was needed to answer, and the answer
-        never arrived.
+        reports were seen. Whatever happens on the way, call it again: twice is the same as once. A version that was
+        deleted has nothing to take back. Results that were published before may still contain them. ``ticket`` is
+        needed where one was needed to answer, and the answer never arrived.
         """
         name, wanted = _wanted(survey, version)
         origin, work = self._line.address.origin, self._line.transport.work
         charges = await work(participant.history)
         answered = {charge.version for charge in charges if (charge.origin, charge.name) == (origin, name)}
         versions = sorted(answered if wanted is None else answered & {wanted})
-        return sum([await self._withdraw_version(name, each, participant, ticket) for each in versions])
+        return await self._withdraw_all([(name, each) for each in versions], participant, ticket)
 
     @ClientOperation
     @_for_a_person
@@ -263,11 +264,38 @@ class Operations:
         places = {(charge.name, charge.version) for charge in charges if charge.origin == origin}
         marked = functools.partial(participant.withdrawn, origin=origin)
         taken = [place for place in sorted(places) if await work(functools.partial(marked, place[1]))]
-        return sum([await self._withdraw_version(*place, participant, None) for place in taken])
+        return await self._withdraw_all(taken, participant, None)
+
+    async def _withdraw_all(
+        self, places: Iterable[tuple[str, str]], participant: Participant, ticket: str | None
+    ) -> int:
+        """Withdraw the answers to some versions, the others too where one fails; that is raised in the end."""
+        withdrawn, failures = 0, list[CollectorError]()
+        for name, version in places:
+            try:
+                withdrawn += await self._withdraw_version(name, version, participant, ticket)
+            except CollectorError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+        return withdrawn
+
+    async def _check_way(self, name: str, version: str, participant: Participant) -> None:
+        """Refuse to send directly, or to take back, what went through a relay: that would tell who sent it."""
+        origin, work = self._line.address.origin, self._line.transport.work
+        if self._relay is None and await work(lambda: participant.is_relayed(version, origin=origin)):
+            raise CollectorError(f"{self._line.address}: {name} was answered through a relay; give relay=")
 
     async def _withdraw_version(self, name: str, version: str, participant: Participant, ticket: str | None) -> int:
         origin, work = self._line.address.origin, self._line.transport.work
-        specification = (await self._published(name, version)).survey.canonical
+        await self._check_way(name, version, participant)
+        try:
+            specification = (await self._published(name, version)).survey.canonical
+        except CollectorError as error:
+            await work(lambda: participant.withdraw(version, origin=origin))  # from here on it is not sent again
+            if error.status == _DELETED:
+                return 0
+            raise
         if replies.needs_relay(specification) and self._relay is None:
             raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
         answers = await work(lambda: participant.withdraw(version, origin=origin))
@@ -365,11 +393,14 @@ class Operations:
         if submit == "pass":
             ticket = await self._pass(specification, offered, participant, ticket if state == "open" else None)
         self._answerable(name, state, submit, ticket)
+        await self._check_way(name, offered, participant)
         asked = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
         try:
             answer = await work(lambda: asked(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
+        if self._relay is not None:
+            await work(lambda: participant.keep_relayed(offered, origin=origin))
         if longest:
             moment = await work(lambda: participant.due(answer, offered, origin=origin, longest=longest))
             await self._line.transport.pause(max(0.0, moment - time.time()))

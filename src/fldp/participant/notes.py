@@ -1,7 +1,7 @@
-"""Notes beside the answers of a person: when one that waits is due, and which keys of a collector a relay handed out.
+"""Notes beside the answers of a person: when one that waits is due, whether it goes through a relay, and keys of that.
 
-Neither has an answer in it, and neither costs anything. A store that keeps no notes works: its keys are fetched anew
-in each run, and a moment is drawn anew where the program was interrupted while it waited.
+None has an answer in it, and none costs anything. A store that keeps no notes works: its keys are fetched anew in each
+run, a moment is drawn anew where the program was interrupted while it waited, and nobody remembers the relay.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fldp.participant.store import NoteBook, Store
 
-_RELAY, _DUE = "relay", "due"
+_RELAY, _DUE, _WAY = "relay", "due", "way"
 _chance = random.SystemRandom()
 
 
@@ -53,6 +53,19 @@ def keep_relayed_keys(store: Store, origin: str, handed: RelayedKeys) -> None:
     with store.exclusive() as book:
         if isinstance(book, NoteBook):
             book.keep_note(origin, _RELAY, handed.encoded)
+
+
+def keep_relayed(store: Store, origin: str, version: str) -> None:
+    """Keep that the answer to a version goes through a relay, where the store keeps notes."""
+    with store.exclusive() as book:
+        if isinstance(book, NoteBook):
+            book.keep_note(origin, f"{_WAY} {version}", _RELAY)
+
+
+def is_relayed(store: Store, origin: str, version: str) -> bool:
+    """Return whether it is kept that the answer to a version goes through a relay."""
+    with store.exclusive() as book:
+        return isinstance(book, NoteBook) and book.note(origin, f"{_WAY} {version}") is not None
 
 
 def due(store: Store, place: tuple[str, str], key: str, longest: float) -> float:

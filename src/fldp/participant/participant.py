@@ -303,6 +303,14 @@ class Participant:
         """Keep the collector's keys, in the place of those before."""
         notes.keep_relayed_keys(self._store, origin_of(origin), handed)
 
+    def keep_relayed(self, version: str, *, origin: str) -> None:
+        """Keep that the answer to a version goes through a relay: directly, it would tell who sent it."""
+        notes.keep_relayed(self._store, origin_of(origin), version)
+
+    def is_relayed(self, version: str, *, origin: str) -> bool:
+        """Return whether the answer to a version went through a relay, where the store keeps that."""
+        return notes.is_relayed(self._store, origin_of(origin), version)
+
     def refusals(self) -> tuple[Refusals, ...]:
         """Return how often surveys were refused, by origin: an origin that keeps asking is suspicious.
 

@@ -152,12 +152,15 @@ def test_the_exponential_function_is_that_of_python_bit_for_bit():
 def edges(oracle):
     """Words at both sides of every threshold."""
     coin, words = getattr(oracle, "coin", None), {0, 2**64 - 1}
-    coins = getattr(oracle, "coins", None)
+    coins = oracle.memoization.coins if oracle.memoization else getattr(oracle, "coins", None)
     words |= {edge + step for edge in own_edges(oracle) for step in (-1, 0, 1)}
     if hasattr(oracle, "_sketch"):
         return edges(oracle._sketch.response)
     for edge in [getattr(coin, "keep", 1), getattr(coins, "true_threshold", 1)]:
         words |= {edge - 1, edge, edge + 1}
+    for stage in ("first", "second"):
+        keep = getattr(getattr(coins, stage, None), "keep", 1)
+        words |= {keep - 1, keep, keep + 1}
     if hasattr(coin, "other"):
         words |= {coin.keep + coin.other - 1, coin.keep + coin.other}
     return sorted(word % 2**64 for word in words)

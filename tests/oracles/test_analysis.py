@@ -209,7 +209,9 @@ def test_members_of_what_an_oracle_holds_are_read_under_their_old_names(oracle, 
 def test_an_oracle_that_holds_nothing_has_no_members_of_it():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not any(hasattr(fldp.GRR(1.0, 5), name) for name in ("keep", "respond", "follows", "coins", "seen"))
+        for oracle in (fldp.GRR(1.0, 5), fldp.CMS(1.0), fldp.Sampled(1.0, answers=(4, 2), views=1)):
+            assert not any(hasattr(oracle, name) for name in ("keep", "respond", "follows", "coins"))
+        assert not any(hasattr(oracle, "seen") for oracle in (fldp.GRR(1.0, 5), fldp.RAPPOR(1.0, 2.0)))
     with pytest.raises(AttributeError, match="'GRR' object has no attribute 'keep'"):
         _ = fldp.GRR(1.0, 5).keep
 

@@ -152,6 +152,14 @@ def test_no_module_imports_itself_by_way_of_others():
     assert [module for module in FILES if module != "fldp" and module in reached(module)] == []
 
 
+def test_handlers_hold_no_statistics_and_import_no_handlers():
+    rooms = ("numerics", "estimation", "search", "privacy", "distributed", "collector.routes")
+    handlers = [module for module in FILES if module.startswith("fldp.collector.routes.")]
+    barred = tuple(f"fldp.{room}" for room in rooms)
+    assert [(one, other) for one in handlers for other in edges()[one] if other.startswith(barred)] == []
+    assert len(handlers) > 5
+
+
 def test_every_room_says_what_lives_there():
     for path in SOURCE.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), path

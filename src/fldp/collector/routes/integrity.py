@@ -1,13 +1,11 @@
 """GET .../integrity: whether the reports of some days look as honest ones do."""
 
-from typing import Any
-
 from starlette.responses import Response
 
-from fldp import privacy
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.query import days_of
 from fldp.collector.http.release_steps import visible_days
+from fldp.collector.service import estimating
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
@@ -15,7 +13,7 @@ from fldp.collector.service.windows import reports_of, snapshot_with
 from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import ALL
 from fldp.interface.models import WindowQuery
-from fldp.presentation.integrity import facts
+from fldp.support.canonical_json import Json
 
 
 async def integrity(call: Call[WindowQuery, None]) -> Response:
@@ -29,9 +27,8 @@ async def integrity(call: Call[WindowQuery, None]) -> Response:
     return reply(await call.compute(_tested, published, days, anytime=asked == ALL))
 
 
-def _tested(collector: Collector, published: PublishedSurvey, days: Days, *, anytime: bool) -> dict[str, Any]:
+def _tested(collector: Collector, published: PublishedSurvey, days: Days, *, anytime: bool) -> dict[str, Json]:
     with snapshot_with(collector.store, published) as snapshot:
         tally, reports = reports_of(snapshot, published, days)
     checkpoint()
-    verdict = privacy.integrity(reports or tally, tally=tally, anytime=anytime)
-    return facts(verdict, published.survey.label)
+    return estimating.integrity(published.survey, tally, reports, anytime=anytime)

@@ -1,19 +1,21 @@
-"""Estimates of a survey's tallies, and comparisons of them, as queries ask for them."""
+"""Estimates of a survey's tallies, comparisons of them, and tests of their integrity, as queries ask for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from fldp import privacy
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.problems import Problem
 from fldp.collector.storage.protocol import Days
 from fldp.data.anytime_estimate import watch
 from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
-from fldp.data.reports import Tally
+from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, ParameterError
 from fldp.interface.models import CompareQuery, EstimatesQuery
 from fldp.oracles.sampled.tables import Tables
 from fldp.presentation import comparison, questions
+from fldp.presentation.integrity import facts as integrity_facts
 from fldp.support.canonical_json import Json
 from fldp.survey.survey import Survey
 
@@ -63,6 +65,11 @@ def encoded_tables(survey: Survey, tally: Tally, query: EstimatesQuery, form: st
         raise _too_few(survey, error) from None
     except ParameterError as error:
         raise Problem(422, "parameter", str(error)) from None
+
+
+def integrity(survey: Survey, tally: Tally, reports: Reports | None, *, anytime: bool) -> dict[str, Json]:
+    """Test whether reports, or their tally where there are none, look as honest ones do."""
+    return integrity_facts(privacy.integrity(reports or tally, tally=tally, anytime=anytime), survey.label)
 
 
 def compare(

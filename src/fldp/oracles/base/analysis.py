@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,7 @@ O_co = TypeVar("O_co", bound=Oracle, covariant=True)
 S_co = TypeVar("S_co", bound=StringOracle, covariant=True)
 Companion = TypeVar("Companion", bound="type[Analysis[Oracle]]")
 
-Promise = tuple[Any, ...]
+Promise = tuple[str, *tuple[object, ...]]  # the name of a notion, and its arguments
 _MAX_OUTCOMES, _MAX_STRING_OUTCOMES = 1 << 20, 1 << 17
 
 

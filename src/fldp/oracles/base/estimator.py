@@ -26,6 +26,11 @@ class Options:
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
 
+    @property
+    def least_spread(self) -> float | None:
+        """The least variance of the support that a report gives to a value nobody holds; None if it supports none."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Estimator(Options):
@@ -59,11 +64,6 @@ class Estimator(Options):
     def least_variances(self) -> Floats:
         """Lower bounds for the reported variances, one per value."""
         return np.zeros(self.size)
-
-    @property
-    def least_spread(self) -> float | None:
-        """The least variance of the support that a report gives to a value nobody holds; None if it supports none."""
-        return None
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""

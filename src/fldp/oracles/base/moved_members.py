@@ -94,7 +94,7 @@ def _owner(oracle: "Oracle", name: str) -> object:
     """Return the value of an oracle that has members which moved; None if this oracle has no such value."""
     if name == "analysis":
         return import_module("fldp.oracles.base.analysis").analysis(oracle)  # which imports all base classes
-    return getattr(oracle, name, None)
+    return getattr(oracle, name) if hasattr(type(oracle), name) else None
 
 
 class Adapted(cached_property[T]):

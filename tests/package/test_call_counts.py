@@ -179,6 +179,7 @@ def test_an_estimate_that_nobody_tests(oracle, limit):
         (fldp.GRR(epsilon=1.0, domain_size=1024), 16),
         (fldp.FHR(epsilon=1.0, domain_size=1023), 21),
         (fldp.OUE(epsilon=1.0, domain_size=1024), 40),
+        (fldp.SS(epsilon=1.0, domain_size=1024), 36),
     ],
     ids=lambda value: getattr(value, "name", value),
 )

@@ -41,6 +41,7 @@ _PLACE_OF = np.argsort([(int(_SEQUENCE) << place & 2**64 - 1) >> 58 for place in
 _MAX_PLANES = 12
 _SCRATCH = 1 << 16  # words that are drawn at once, 512 KiB
 _SPARE = 24  # numbers for corrections of a single set: most need fewer
+_NEXT = (1).__add__
 _TRY = 4.0  # words that could be drawn in the time of a try
 
 
@@ -211,20 +212,24 @@ class RandomSets:
         total, mask = np.dtype(kind).itemsize * (draws + _SPARE), np.intp(cells - 1)
 
         def draw(value: int) -> tuple[int, ...]:
-            flags, numbers = bytearray(cells), np.frombuffer(raw(total), kind).astype(np.intp) & mask
+            flags, home = bytearray(1 + cells), 1 + value  # a flag ahead of all: Python takes other steps for number 0
+            numbers = np.frombuffer(raw(total), kind).astype(np.intp)
+            numbers &= mask
+            numbers += 1
             view = np.frombuffer(flags, np.bool_)
             view[numbers[:draws]] = True
-            flags[domain_size:] = beyond
-            flags[value] = 2  # neither a member nor one that can be added
-            surplus = int(np.count_nonzero(view)) - len(beyond) - size
-            places = chain(numbers[draws:].tolist(), places_below(cells, raw))
+            flags[home] = 0
+            surplus = int(np.count_nonzero(view[1 : 1 + domain_size])) - (size - 1)
+            flags[1 + domain_size :] = beyond
+            flags[home] = 2  # neither a member nor one that can be added
+            places = chain(numbers[draws:].tolist(), map(_NEXT, places_below(cells, raw)))
             correct(flags, surplus, places)
             for another in places:
                 if not flags[another]:
                     break
-            flags[value] = 0
-            flags[(another, value)[word() < keep]] = 1
-            return tuple(view[:domain_size].nonzero()[0].tolist())
+            flags[home] = 0
+            flags[(another, home)[word() < keep]] = 1
+            return tuple(view[1 : 1 + domain_size].nonzero()[0].tolist())
 
         return draw
 

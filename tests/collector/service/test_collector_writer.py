@@ -83,7 +83,7 @@ def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
 def a_long_commit(monkeypatch):
     """The first commit seems to take minutes, so that the writer may gather for one."""
     times = iter([0.0])
-    monkeypatch.setattr(group_commit, "time", SimpleNamespace(monotonic=lambda: next(times, 600.0)))
+    monkeypatch.setattr(group_commit, "time", SimpleNamespace(monotonic=lambda: next(times, 600.0), thread_time=float))
     monkeypatch.setattr(group_commit, "MAX_GATHERING", 60.0)
 
 

@@ -25,7 +25,7 @@ Commit = Callable[[Sequence[S]], list[SubmissionResult]]
 Waiting = tuple[S, "asyncio.Future[SubmissionResult]"]
 
 MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
-BUSY = 8  # submissions in a commit, from which on the next one waits for more
+BUSY, SLOW = 8, 0.005  # submissions in a commit, and seconds that it waits: from these on the next one waits for more
 MAX_GATHERING = 0.02  # seconds
 IN_VAIN = 7  # commits that nobody is waited for after, once fewer than a quarter sent again
 
@@ -39,10 +39,10 @@ class GroupCommitter(Generic[S]):
 
     While one commit runs, the next one gathers: so the event loop answers some and reads others while the disk works.
     The thread takes what has gathered by itself, so no commit waits for the event loop, and hands over all answers of a
-    commit at once. After a commit of many it waits a moment, no longer than that commit waited for the disk, for those
+    commit at once. After a slow commit of many it waits a moment, no longer than that one waited for the disk, for those
     who were answered to send again: most of what a commit costs does not depend on how many share it. If a commit
-    fails, all of its submissions fail and nothing of them is counted. At most ``most_waiting`` wait. One event loop at a time puts
-    submissions.
+    fails, all of its submissions fail and nothing of them is counted. At most ``most_waiting`` wait. One event loop at
+    a time puts submissions.
 
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Admitted, Submission
@@ -111,7 +111,7 @@ class GroupCommitter(Generic[S]):
 
     def _gather(self, answered: int, seconds: float) -> None:
         """Wait until those who were just answered have sent again, no longer than their commit waited for the disk."""
-        if answered < BUSY or self._in_vain:
+        if answered < BUSY or seconds < SLOW or self._in_vain:
             self._in_vain = max(0, self._in_vain - 1)
             return
         before = len(self._queue)

@@ -39,10 +39,11 @@ class GroupCommitter(Generic[S]):
 
     While one commit runs, the next one gathers: so the event loop answers some and reads others while the disk works.
     The thread takes what has gathered by itself, so no commit waits for the event loop, and hands over all answers of a
-    commit at once. After a slow commit of many it waits a moment, no longer than that one waited for the disk, for those
-    who were answered to send again: most of what a commit costs does not depend on how many share it. If a commit
-    fails, all of its submissions fail and nothing of them is counted. At most ``most_waiting`` wait. One event loop at
-    a time puts submissions.
+    commit at once. If a commit fails, all of its submissions fail and nothing of them is counted. At most
+    ``most_waiting`` wait. One event loop at a time puts submissions.
+
+    With ``gathers``, for a store that is another process, it waits a moment after a slow commit of many, no longer than
+    that one waited, for those who were answered to send again: so more share a commit, and its round trips.
 
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Admitted, Submission
@@ -56,8 +57,8 @@ class GroupCommitter(Generic[S]):
     2
     """
 
-    def __init__(self, commit: Commit[S], *, most_waiting: int) -> None:
-        self._commit, self._most = commit, most_waiting
+    def __init__(self, commit: Commit[S], *, most_waiting: int, gathers: bool = False) -> None:
+        self._commit, self._most, self._gathers = commit, most_waiting, gathers
         self._queue: deque[Waiting[S]] = deque()
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -103,14 +104,15 @@ class GroupCommitter(Generic[S]):
                 while self._queue and self.alive:
                     began, batch = _idle_seconds(), self._next()
                     self._write(batch)
-                    self._gather(len(batch), _idle_seconds() - began)
+                    if self._gathers:
+                        self._gather(len(batch), _idle_seconds() - began)
         finally:
             self.alive = False
             _answer(list(self._queue), BusyError("collector: the writer has ended"))
             self._queue.clear()
 
     def _gather(self, answered: int, seconds: float) -> None:
-        """Wait until those who were just answered have sent again, no longer than their commit waited for the disk."""
+        """Wait until those who were just answered have sent again, no longer than their commit waited."""
         if answered < BUSY or seconds < SLOW or self._in_vain:
             self._in_vain = max(0, self._in_vain - 1)
             return

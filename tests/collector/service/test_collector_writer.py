@@ -83,7 +83,7 @@ def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
 def a_long_commit(monkeypatch):
     """The first commit seems to take minutes, so that the writer may gather for one."""
     times = iter([0.0])
-    monkeypatch.setattr(group_commit, "time", SimpleNamespace(monotonic=lambda: next(times, 600.0)))
+    monkeypatch.setattr(group_commit, "time", SimpleNamespace(monotonic=lambda: next(times, 600.0), thread_time=float))
     monkeypatch.setattr(group_commit, "MAX_GATHERING", 60.0)
 
 
@@ -101,7 +101,7 @@ def test_after_a_commit_of_many_those_who_were_answered_are_waited_for(store):
         return store.commit(batch, DAY)
 
     async def main():
-        writer = GroupCommitter(commit, most_waiting=100)
+        writer = GroupCommitter(commit, most_waiting=100, gathers=True)
         await asyncio.gather(*begun(writer, survey, number, names(BUSY)))
         again = []
         for name in names(BUSY, start=BUSY):
@@ -121,7 +121,7 @@ def test_after_a_commit_of_few_or_at_a_stop_nobody_is_waited_for(store, count, m
     survey, number = publish(store)
 
     async def main():
-        writer = GroupCommitter(lambda batch: store.commit(batch, DAY), most_waiting=100)
+        writer = GroupCommitter(lambda batch: store.commit(batch, DAY), most_waiting=100, gathers=True)
         await asyncio.gather(*begun(writer, survey, number, names(count)))
         await asyncio.wait_for(asyncio.gather(*begun(writer, survey, number, more)), 30)
         await asyncio.wait_for(asyncio.to_thread(writer.stop), 30)

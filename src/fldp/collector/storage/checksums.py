@@ -55,9 +55,7 @@ def key_with_checksum(row: Row) -> Row:
     if day is None or not len(key) == len(body) == len(day) == _HASH:
         return (*row, row_checksum(*_said(row)))
     # The same bytes in one step: nearly all rows have three hashes, and every report has a row.
-    encoded = _KEY.pack(
-        b"\1", survey, _OF_HASH, key, _OF_HASH, body, b"\1", accepted, _OF_HASH, day, b"\1", withdrawn
-    )
+    encoded = _KEY.pack(b"\1", survey, _OF_HASH, key, _OF_HASH, body, b"\1", accepted, _OF_HASH, day, b"\1", withdrawn)
     return (*row, *_CHECKSUM.unpack(hashlib.sha256(encoded).digest()))
 
 

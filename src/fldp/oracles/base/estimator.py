@@ -29,6 +29,7 @@ class Estimator:
     size: int
 
     options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside the decoder
+    is_uneven: ClassVar[bool] = False  # whether the noise of a sum depends on which other values people hold
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         """Return unbiased counts of all values."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,8 @@ def draw_points(
 @dataclass(frozen=True, eq=False)
 class PointSupports(Supports):
     """Supports of points, found by a transform of their counts."""
+
+    is_uneven: ClassVar[bool] = True
 
     space: Space = field(kw_only=True)
     coin: SetCoin = field(kw_only=True)

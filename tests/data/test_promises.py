@@ -85,6 +85,18 @@ def test_the_error_of_a_sum_of_points_is_stated():
     assert 0.8 < np.sqrt((errors**2).mean()) < 1.25
 
 
+@pytest.mark.parametrize(("epsilon", "d", "n"), [(1.0, 39, 30), (3.0, 300, 100)])
+def test_the_error_of_a_sum_where_all_hold_a_special_point_is_stated(epsilon, d, n):
+    """The mean of 100 stated variances, which is known to 2 %; counts that are too even would state 0.77 and 0.84."""
+    oracle, truth, members = fldp.PGR(epsilon, d), np.zeros(d, np.int64), np.arange(d) < d // 2
+    truth[0] = n
+    true = oracle.estimator.variances(truth, (n,))[members].sum()
+    true += oracle.estimator.covariance_of_sum(n, truth, members)
+    estimates = [oracle.estimate(fldp.simulate(oracle, truth, rng=run)) for run in range(100)]
+    stated = [estimate.sum(np.flatnonzero(members)).stderr ** 2 for estimate in estimates]
+    assert 0.95 < np.mean(stated) / true < 1.15
+
+
 @pytest.mark.long
 def test_tables_find_no_answer_that_nobody_gave():
     """Few people, many answers, a large epsilon: a normal law finds one in two of three runs."""

@@ -248,13 +248,22 @@ class Estimate(FramedAtLevel, Displayed):
             count, shrunk = float(self.counts[members].sum()), self.basis.posterior is not None
             return Total(count, plain.stderr, plain, self.n, widened=shrunk)
         known = self._settle(members)
-        plugged = self._plausible()
-        options = {**self.options, **self.basis.context}
-        own = float(np.sum(self.oracle.estimator.variances(plugged, self.totals, **options)[members]))
-        shared = self.oracle.estimator.covariance_of_sum(self.n, plugged, members, **options)
-        least = float(self.oracle.estimator.least_variances[members].max(initial=0.0))
-        error = math.sqrt(max(least, own + shared))
+        error = math.sqrt(self._variance_of_sum(members))
         return Total(known + float(self.counts[members].sum()), error, estimate=self, values=max(1, len(picked)))
+
+    def _variance_of_sum(self, members: NDArray[np.bool_]) -> float:
+        """Return the variance at plausible counts; of uneven noise, not below that at the unbiased counts.
+
+        Plausible counts of few people are too even, and noise that depends on who holds what may be far from its mean.
+        """
+        plugged, estimator = self._plausible(), self.oracle.estimator
+        options = {**self.options, **self.basis.context}
+        own = float(np.sum(estimator.variances(plugged, self.totals, **options)[members]))
+        variance = own + estimator.covariance_of_sum(self.n, plugged, members, **options)
+        if estimator.is_uneven:
+            own = float(np.sum(np.asarray(estimator.variance(self.n, self.counts, **options))[members]))
+            variance = max(variance, own + estimator.covariance_of_sum(self.n, self.counts, members, **options))
+        return max(float(estimator.least_variances[members].max(initial=0.0)), variance)
 
     @property
     def rest(self) -> Total:

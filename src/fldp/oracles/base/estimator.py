@@ -41,6 +41,8 @@ class Estimator(Options):
 
     size: int
 
+    is_uneven: ClassVar[bool] = False  # whether the noise of a sum depends on which other values people hold
+
     def decode(self, tally: Tally, **options: Option) -> Floats:
         """Return unbiased counts of all values."""
         raise NotImplementedError(f"{tally.oracle.title}: define estimator, or decode and variance")

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from fldp.oracles.base.estimator import Estimator
 @dataclass(frozen=True, eq=False)
 class LinearDecoding(Estimator):
     """Estimates that are sums over reports, with variances that are sums over the users, by the value of each."""
+
+    is_uneven: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,8 @@ def look_points_up(values: Any, words: Any, inside: Any, own: Any, other: Any, k
 @dataclass(frozen=True, eq=False)
 class PointSupports(Supports):
     """Supports of points, found by a transform of their counts."""
+
+    is_uneven: ClassVar[bool] = True
 
     space: Space = field(kw_only=True)
     coin: SetCoin = field(kw_only=True)

@@ -170,6 +170,9 @@ def test_monotone_is_biased_and_keeps_the_intervals():
         number.band()["low"].tolist(),
     )
     assert repaired.cdf(3).low == number.cdf(3).low
+    some, plain = repaired.sum([1, 2]), number.sum([1, 2])
+    assert some.count == pytest.approx(repaired.counts[1] + repaired.counts[2])
+    assert some.stderr == plain.stderr
     with pytest.raises(
         ParameterError,
         match="postprocess: method must be one of 'clip', 'norm-sub', 'simplex', 'bayes', got 'monotone'",
@@ -229,3 +232,9 @@ def test_numbers_show_themselves():
     few = number_of([3, 1, 0, 0, 1, 1, 0, 2], epsilon=0.5)
     assert few.note.startswith("8 reports are too few: at epsilon 0.5, for shares of ranges,")
     assert number.to_pandas()["label"][0] == "0 to 1 s"
+    frame = number.histogram(4).to_pandas()
+    assert frame["label"].tolist() == ["0 to 2 s", "2 to 4 s", "4 to 6 s", "6 to 8 s"]
+    assert [value.value for value in number.summary][1:] == [number.quantile(q).value for q in (0.25, 0.5, 0.75)]
+    assert number.summary[0].value == number.mean().value
+    mean = number_of([100] * 16, Scale(0, 10, bins=16, goal="mean"))
+    assert [value.value for value in mean.summary] == [mean.mean().value]

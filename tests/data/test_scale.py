@@ -92,6 +92,12 @@ def test_what_is_no_number_is_refused_without_showing_it(bad):
         ({"low": 0, "high": 1, "bins": 3, "edges": [0, 0.2, 0.5, 1]}, "number: bins and edges exclude each other"),
         ({"low": 0, "high": 1, "edges": [0, 0.5, 0.2, 1]}, "number: edges must be a list of 4 to 4097 rising numbers"),
         ({"low": 0, "high": 1, "edges": [0, 0.2, 0.5, 2]}, "number: edges must be a list of 4 to 4097 rising numbers"),
+        ({"low": 0, "high": 1, "edges": 3}, "number: edges must be a list of 4 to 4097 rising numbers"),
+        (
+            {"low": 0, "high": 1, "goal": "mean", "edges": [0, 0.2, 0.5, 1]},
+            "number: edges must be left out where the goal is the mean",
+        ),
+        ({"low": 0, "high": 1, "apart": 0}, "number: apart must be a list of different numbers from low to high"),
         ({"low": 0, "high": 1, "apart": [2]}, "number: apart must be a list of different numbers from low to high"),
         ({"low": 0, "high": 1, "apart": [0, 0]}, "number: apart must be a list of different numbers from low to high"),
         ({"low": 0, "high": 1, "apart": ["0"]}, "number: apart must be finite numbers"),

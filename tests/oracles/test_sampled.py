@@ -194,6 +194,45 @@ def test_margins_of_all_tables_agree(base):
         assert (cross.stderr == tables.cross(one, other).stderr).all()
 
 
+@pytest.fixture(scope="module")
+def three_questions():
+    oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3, 2], views=VIEWS)
+    return oracle.estimate(oracle.privatize(population([4, 3, 2], 2000, 3), rng=4))
+
+
+def test_shares_within_columns_are_those_within_rows_of_the_turned_table(three_questions):
+    columns, rows = three_questions.cross(0, 1).columns(0.9), three_questions.cross(1, 0).rows(0.9)
+    for one, other in ((columns.shares, rows.shares), (columns.low, rows.low), (columns.high, rows.high)):
+        assert one == pytest.approx(other.T)
+    repaired = fldp.postprocess(three_questions, "consistent").cross(0, 1)
+    within = repaired.columns(0.9)
+    assert within.shares == pytest.approx(repaired.shares / repaired.shares.sum(axis=0))
+    assert within.low == pytest.approx(columns.low)
+    assert within.high == pytest.approx(columns.high)
+
+
+def test_sums_of_cells(three_questions):
+    cross = three_questions.cross(0, 1)
+    one = cross.sum([(2, 1)])
+    assert (one.count, one.stderr) == pytest.approx((cross.counts[2, 1], cross.stderr[2, 1]))
+    turned = three_questions.cross(1, 0).sum([(1, 2)])
+    assert (turned.count, turned.stderr) == pytest.approx((one.count, one.stderr))
+    everybody = cross.sum(np.ndindex(4, 3))
+    assert (everybody.count, everybody.stderr) == pytest.approx((2000, 0), abs=1e-6)
+    row, alone = cross.sum((2, column) for column in range(3)), three_questions[0]
+    assert row.count == pytest.approx(alone.counts[2])
+    assert row.stderr == pytest.approx(alone.stderr[2], rel=0.01)  # by estimates of other tables
+    repaired = fldp.postprocess(three_questions, "consistent").cross(0, 1)
+    biased = repaired.sum([(2, 1), (0, 0)])
+    assert biased.count == pytest.approx(repaired.counts[2, 1] + repaired.counts[0, 0])
+    assert biased.stderr == pytest.approx(cross.sum([(2, 1), (0, 0)]).stderr)
+    assert repr(cross) == "<table of 0 x 1 from 2000 reports>"
+    assert repr(repaired) == "<consistent (biased) table of 0 x 1 from 2000 reports>"
+    for bad in ((4, 0), (0, -1), (1, 1, 1), (0.0, 1)):
+        with pytest.raises(fldp.DomainError, match=r"cells must be pairs of answers in a table of shape \(4, 3\)"):
+            cross.sum([bad])
+
+
 def test_maps_give_the_tables():
     oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3, 2], views=VIEWS)
     tally = oracle.tally(oracle.privatize(population([4, 3, 2], 2000, 3), rng=4))

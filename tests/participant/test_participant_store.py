@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from fldp import FldpError, Limits, Participant, Spent
+from fldp.participant import notes
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore, Store
@@ -568,3 +569,20 @@ def test_a_refusal_that_cannot_be_counted_is_still_said(tmp_path):
             Participant(path).answer(specification(oracle={"name": "olh", "epsilon": 9}), "firefox", origin=ORIGIN)
         os.chmod(folder, 0o700)
         assert Participant(path).refusals() == ()
+
+
+def test_when_an_answer_is_due_is_drawn_once(store, monkeypatch):
+    """Also after the program was interrupted; a clock that was set back makes nobody wait for longer."""
+    now = 1_000_000.0
+    monkeypatch.setattr(notes.time, "time", lambda: now)
+    moment = notes.due(store, (ORIGIN, "v"), "key", 60)
+    assert now <= moment <= now + 60
+    assert notes.due(store, (ORIGIN, "v"), "key", 60) == moment
+    assert len({notes.due(store, (ORIGIN, "v"), f"key {k}", 60) for k in range(5)}) == 5
+    now -= 500_000
+    with store.exclusive() as book:
+        book.keep_note(ORIGIN, "due v", f'["key", {moment}]')
+    assert notes.due(store, (ORIGIN, "v"), "key", 60) == now + 60
+    with store.exclusive() as book:
+        book.keep_note(ORIGIN, "due v", "[1, 2, 3]")
+    assert now <= notes.due(store, (ORIGIN, "v"), "key", 60) <= now + 60

@@ -183,6 +183,8 @@ def test_estimates_are_numbers():
         ({"oracle": {"epsilon": -1}}, "survey: oracle.epsilon must be a positive, finite number, got -1"),
         ({"oracle": {"epsilon": 1.0, "width": 3}}, "'width' is not given for a number"),
         ({"oracle": {"name": "grr", "epsilon": 1.0}}, "oracle.name must be one for numbers, or left out, got 'grr'"),
+        ({"oracle": {"name": "sampled", "epsilon": 1.0}}, "oracle.views is missing"),
+        ({"oracle": {"name": "sampled", "epsilon": 1.0, "views": 1}}, "oracle.name must be 'wave', or left out, where"),
         ({"oracle": None}, "the table [oracle] is missing"),
         ({"sensitive": ["3"]}, "is not"),
     ],

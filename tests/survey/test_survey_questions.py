@@ -175,7 +175,7 @@ def test_parts_of_another_kind_are_named(key, value, message):
 def test_an_important_pair_is_asked_of_more_people():
     plain, weighed = survey(), survey(TEXT.replace("[tables]", "[tables]\nimportance = [9, 1]"))
     assert plain.oracle.design.entries == weighed.oracle.design.entries
-    (first, second), (more, less) = plain.oracle.design.drawn[3:], weighed.oracle.design.drawn[3:]
+    (first, second), (more, less) = plain.oracle.design.weights[3:], weighed.oracle.design.weights[3:]
     assert first == second
     assert more > 2 * less
 

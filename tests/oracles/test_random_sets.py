@@ -40,7 +40,7 @@ def drawn(sets, values, words, tries, kernel=random_sets.draw_sets.compiled):
 
 def naive(sets, values, words, tries):
     """The same by sets of Python, one place after the other."""
-    places, coins, left, found = sets.domain_size - 1, sets.coins, iter(tries), []
+    places, coins, left, drawn_sets = sets.domain_size - 1, sets.coins, iter(tries), []
     blocks = places // 64 + 1
 
     def pick(allowed):
@@ -64,10 +64,10 @@ def naive(sets, values, words, tries):
             another = pick(every - members)
             others = {places if place == value else place for place in members}
             last = places if another == value else another
-            found.append(tuple(sorted(others | {int(value) if row[0] < sets.keep else last})))
+            drawn_sets.append(tuple(sorted(others | {int(value) if row[0] < sets.keep else last})))
     except StopIteration:
         pass
-    return found
+    return drawn_sets
 
 
 @pytest.mark.parametrize(("domain_size", "size"), SIZES)
@@ -155,9 +155,9 @@ def test_sets_are_exactly_uniform_by_enumeration(epsilon, domain_size, size, pla
     for value in range(domain_size):
         laws.append(law(sets, value))
         assert laws[-1] == uniform(sets, value)
-        given = analysis(oracle).law(value)
+        by_words = analysis(oracle).law(value)
         assert all(
-            oracle.coin.even <= chance / given[chosen] <= 1 / oracle.coin.even for chosen, chance in given.items()
+            oracle.coin.even <= chance / by_words[chosen] <= 1 / oracle.coin.even for chosen, chance in laws[-1].items()
         )
     for one, other in combinations(laws, 2):
         assert max(max(one[key] / other[key], other[key] / one[key]) for key in one) <= exp_lower(epsilon)
@@ -186,8 +186,8 @@ def single_law(monkeypatch, sets, value):
             picks = [others[place] for place in picked]
             monkeypatch.setattr(random_sets, "places_below", lambda cells, raw, picks=picks: iter(picks + others))
             for word, side in ((sets.keep - 1, keep), (sets.keep, 1 - keep)):
-                told = WordSource(lambda word=word: word, lambda count, numbers=numbers: numbers.tobytes())
-                total[sets.single(told)(value)] += share * chance * side
+                scripted = WordSource(lambda word=word: word, lambda count, numbers=numbers: numbers.tobytes())
+                total[sets.single(scripted)(value)] += share * chance * side
     return total
 
 

@@ -40,7 +40,7 @@ SMALL_BATCH = 1_000  # a hundred thousand INSERTs would take minutes
 TURNS, SECONDS = 5, 4
 SQLITE_RATIO, POSTGRES_RATIO, BATCH_RATIO, BATCH_RATE, GROWTH = 0.4, 0.3, 0.5, 3e6, 1.1
 BUSY, TAIL = 0.8, 4.0  # a share of the capacity, and what p99 may be there of p50
-SEVERAL = 1.05  # what a report may cost with two collectors of what it costs with one; runs differ by that much
+SEVERAL = 1.0  # what a report may cost with two collectors of what it costs with one
 OVERLOAD, KEPT, MANY = 2.0, 0.9, 1000  # of the capacity; what is left of it then; connections
 
 Open = Callable[[], AbstractContextManager[Served]]

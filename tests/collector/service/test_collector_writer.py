@@ -2,13 +2,11 @@
 
 import asyncio
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 from fldp import Stream
-from fldp.collector.service import group_commit
-from fldp.collector.service.group_commit import BUSY, BusyError, GroupCommitter
+from fldp.collector.service.group_commit import BusyError, GroupCommitter
 from fldp.collector.storage.protocol import Admitted, StoreError, Submission, SubmissionResult, SubmittedRow
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.tables import COLUMNS
@@ -77,56 +75,6 @@ def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
 
     asyncio.run(main())
     assert whole(store, survey, number).n in (4, 5)  # what was no longer waited for may be counted
-
-
-@pytest.fixture
-def a_long_commit(monkeypatch):
-    """The first commit seems to take minutes, so that the writer may gather for one."""
-    times = iter([0.0])
-    monkeypatch.setattr(group_commit, "time", SimpleNamespace(monotonic=lambda: next(times, 600.0), thread_time=float))
-    monkeypatch.setattr(group_commit, "MAX_GATHERING", 60.0)
-
-
-def names(count, start=0):
-    return [b"%d" % number for number in range(start, start + count)]
-
-
-@pytest.mark.usefixtures("a_long_commit")
-def test_after_a_commit_of_many_those_who_were_answered_are_waited_for(store):
-    survey, number = publish(store)
-    sizes = []
-
-    def commit(batch):
-        sizes.append(len(batch))
-        return store.commit(batch, DAY)
-
-    async def main():
-        writer = GroupCommitter(commit, most_waiting=100, gathers=True)
-        await asyncio.gather(*begun(writer, survey, number, names(BUSY)))
-        again = []
-        for name in names(BUSY, start=BUSY):
-            again += begun(writer, survey, number, [name])
-            await asyncio.sleep(0.01)
-        await asyncio.gather(*again)
-        writer.stop()
-
-    asyncio.run(main())
-    assert sizes == [BUSY, BUSY]
-    assert whole(store, survey, number).n == 2 * BUSY
-
-
-@pytest.mark.usefixtures("a_long_commit")
-@pytest.mark.parametrize(("count", "more"), [(BUSY - 1, [b"one"]), (BUSY, [])], ids=["few", "stop"])
-def test_after_a_commit_of_few_or_at_a_stop_nobody_is_waited_for(store, count, more):
-    survey, number = publish(store)
-
-    async def main():
-        writer = GroupCommitter(lambda batch: store.commit(batch, DAY), most_waiting=100, gathers=True)
-        await asyncio.gather(*begun(writer, survey, number, names(count)))
-        await asyncio.wait_for(asyncio.gather(*begun(writer, survey, number, more)), 30)
-        await asyncio.wait_for(asyncio.to_thread(writer.stop), 30)
-
-    asyncio.run(main())
 
 
 FAILURES = [StoreError("x"), KeyError("x"), MemoryError(), SystemExit(1), KeyboardInterrupt(), RecursionError("x")]

@@ -43,7 +43,7 @@ class Collector:
         self.quick, self.heavy = self._workers.quick, self._workers.heavy
         self.answers = Answers(settings.threads, settings.max_answers, self.metrics)
         self.surveys = SurveyCache(store, self.quick, self.heavy)
-        self._counting = Counting(store, clock, self.metrics, self.readiness.written, settings)
+        self._counting = Counting(store, clock, self.metrics, self.readiness.written, max_waiting=settings.max_waiting)
         searches = Searches(store, self.surveys.find, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = self._lake_writer() if settings.lake else None

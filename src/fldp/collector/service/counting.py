@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fldp.collector.config.clock import Clock, day, text
-from fldp.collector.config.settings import Settings
 from fldp.collector.service.group_commit import BusyError, GroupCommitter
 from fldp.collector.service.load_limits import Budget
 from fldp.collector.service.metrics import Metrics
@@ -86,12 +85,10 @@ class Counting:
     """Commits submissions to a store. ``written`` is called, on the writer's thread, when reports were written."""
 
     def __init__(
-        self, store: CollectorStore, clock: Clock, metrics: Metrics, written: Callable[[], None], settings: Settings
+        self, store: CollectorStore, clock: Clock, metrics: Metrics, written: Callable[[], None], *, max_waiting: int
     ) -> None:
         self._store, self._clock, self._metrics, self._written = store, clock, metrics, written
-        self.writer: GroupCommitter[Submission | SingleReport] = GroupCommitter(
-            self._commit, most_waiting=settings.max_waiting, gathers=settings.database is not None
-        )
+        self.writer: GroupCommitter[Submission | SingleReport] = GroupCommitter(self._commit, most_waiting=max_waiting)
 
     async def count(self, submission: Submission, version: str, surveys: SurveyCache, buffered: Budget) -> int:
         """Have a submission committed; return how many reports were accepted, or refuse it."""

@@ -2,11 +2,10 @@
 
 import asyncio
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
 from fldp.collector.storage.protocol import StoreError, SubmissionResult
@@ -25,9 +24,6 @@ Commit = Callable[[Sequence[S]], list[SubmissionResult]]
 Waiting = tuple[S, "asyncio.Future[SubmissionResult]"]
 
 MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
-BUSY, SLOW = 8, 0.005  # submissions in a commit, and seconds that it waits: from these on the next one waits for more
-MAX_GATHERING = 0.02  # seconds
-IN_VAIN = 7  # commits that nobody is waited for after, once fewer than a quarter sent again
 
 
 class BusyError(StoreError):
@@ -42,9 +38,6 @@ class GroupCommitter(Generic[S]):
     commit at once. If a commit fails, all of its submissions fail and nothing of them is counted. At most
     ``most_waiting`` wait. One event loop at a time puts submissions.
 
-    With ``gathers``, for a store that is another process, it waits a moment after a slow commit of many, no longer than
-    that one waited, for those who were answered to send again: so more share a commit, and its round trips.
-
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Admitted, Submission
     >>> async def count() -> int:
@@ -57,13 +50,11 @@ class GroupCommitter(Generic[S]):
     2
     """
 
-    def __init__(self, commit: Commit[S], *, most_waiting: int, gathers: bool = False) -> None:
-        self._commit, self._most, self._gathers = commit, most_waiting, gathers
+    def __init__(self, commit: Commit[S], *, most_waiting: int) -> None:
+        self._commit, self._most = commit, most_waiting
         self._queue: deque[Waiting[S]] = deque()
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._wanted = 0  # how many the thread waits for
-        self._in_vain = 0  # for how many commits it need not
         self.alive = True
         self._thread = threading.Thread(target=self._run, name="fldp-writer", daemon=True)
         self._thread.start()
@@ -87,7 +78,7 @@ class GroupCommitter(Generic[S]):
             loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[SubmissionResult] = loop.create_future()
         self._queue.append((submission, future))
-        if len(self._queue) in (1, self._wanted):
+        if len(self._queue) == 1:
             loop.call_soon(self._wake.put, None)  # not before all that has come with it is here, too
         return future
 
@@ -102,29 +93,11 @@ class GroupCommitter(Generic[S]):
             while self.alive:
                 self._wake.get()
                 while self._queue and self.alive:
-                    began, batch = _idle_seconds(), self._next()
-                    self._write(batch)
-                    if self._gathers:
-                        self._gather(len(batch), _idle_seconds() - began)
+                    self._write(self._next())
         finally:
             self.alive = False
             _answer(list(self._queue), BusyError("collector: the writer has ended"))
             self._queue.clear()
-
-    def _gather(self, answered: int, seconds: float) -> None:
-        """Wait until those who were just answered have sent again, no longer than their commit waited."""
-        if answered < BUSY or seconds < SLOW or self._in_vain:
-            self._in_vain = max(0, self._in_vain - 1)
-            return
-        before = len(self._queue)
-        self._wanted = min(answered + before, MAX_TOGETHER)
-        end = time.monotonic() + min(seconds, MAX_GATHERING)
-        while len(self._queue) < self._wanted and self.alive and (left := end - time.monotonic()) > 0:
-            with suppress(Empty):
-                self._wake.get(timeout=left)
-        self._wanted = 0
-        if len(self._queue) - before < answered / 4:
-            self._in_vain = IN_VAIN
 
     def _next(self) -> list[Waiting[S]]:
         taken: list[Waiting[S]] = []
@@ -142,11 +115,6 @@ class GroupCommitter(Generic[S]):
             _answer(batch, error)
         except BaseException as error:
             _answer(batch, StoreError(f"collector: {type(error).__name__}"))
-
-
-def _idle_seconds() -> float:
-    """Return a clock that stands still while this thread works."""
-    return time.monotonic() - time.thread_time()
 
 
 def _answer(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:

@@ -112,6 +112,7 @@ def test_tables_by_name_hold_the_truth():
     assert tables.cross("plan", "os").counts == pytest.approx(tables.cross("os", "plan").counts.T)
     assert tables.cross("os", "plan").independence().p_value < 1e-6
     assert tables.associations().significant == [("os", "plan")]
+    assert "Shares with 100% intervals" in str(within)
     answered = tables["os"].answered(0.9999)
     shares = truth[:-1] / truth[:-1].sum()
     assert ((answered.low <= shares) & (shares <= answered.high)).all()
@@ -225,6 +226,13 @@ def test_the_shell_goes_the_whole_way(tmp_path):
     table = run("estimate", "t.fldp", "--survey", "s.toml", "--csv").splitlines()
     assert table[0] == "table,cell,count,stderr,low,high,frequency"
     assert len(table) == 1 + 5 + 2 + 5 + 10 + 10
+    cells = run("estimate", "t.fldp", "--survey", "s.toml", "--cross", "os", "plan", "--csv").splitlines()
+    assert cells[0] == "os,plan,count,stderr,low,high,share"
+    assert len(cells) == 1 + 5 * 2
+    pairs = run("estimate", "t.fldp", "--survey", "s.toml", "--associations", "--csv").splitlines()
+    assert len(pairs) == 1 + 2
+    listed = json.loads(run("estimate", "t.fldp", "--survey", "s.toml", "--associations", "--json"))["associations"]
+    assert [list(row) for row in listed] == [pairs[0].split(",")] * 2
     assert "Cramer" in run("estimate", "t.fldp", "--survey", "s.toml", "--associations")
     assert "biased" in run("estimate", "t.fldp", "--survey", "s.toml", "--consistent", "--question", "os")
     assert "verdict" in run("verify", "--survey", "s.toml")

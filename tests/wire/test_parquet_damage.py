@@ -13,6 +13,8 @@ from fldp.distributed.lake.layout import Piece
 from fldp.distributed.lake.scan import Job, scan
 from fldp.errors import FldpError, WireError
 from fldp.wire import parquet
+from fldp.wire.cells import read_cells
+from fldp.wire.record_cells import read_rows
 
 VERSION = "2dff65b8" * 8
 FILES = {
@@ -105,3 +107,15 @@ def test_rows_that_another_program_rearranged_are_read(tmp_path):
     table = pq.read_table(io.BytesIO(data))
     pq.write_table(table.take(pa.array(range(len(reports)))[::-1]), tmp_path / "x.parquet", row_group_size=7)
     assert tally(tmp_path).tally == oracle.tally(reports)
+
+
+@pytest.mark.parametrize("read", [lambda path: read_cells(path, column="os"), read_rows], ids=["a column", "rows"])
+def test_a_damaged_file_of_values_is_named(tmp_path, read):
+    """Other programs wrote it; what pyarrow says of it is no error of ours, and has no name of a file."""
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"os": ["mac", "linux"] * 500}), path, use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    data[4:40] = bytes(byte ^ 255 for byte in data[4:40])  # the header of its only page
+    path.write_bytes(data)
+    with pytest.raises(FldpError, match=r"people\.parquet: parquet: cannot be read: "):
+        list(read(str(path)))

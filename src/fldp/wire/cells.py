@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.errors import DomainError, FldpError
+from fldp.errors import DomainError, FldpError, WireError
 from fldp.support.atomic_files import open_input
 from fldp.support.optional_imports import load
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyarrow.parquet import ParquetFile
 
 CHUNK = 1 << 16
@@ -183,12 +184,22 @@ def open_parquet(path: str) -> "Iterator[ParquetFile]":
         yield table
 
 
+def parquet_rows(path: str, table: "ParquetFile", columns: Sequence[str]) -> "Iterator[RecordBatch]":
+    """Yield the rows of some columns, a chunk at a time; where they cannot be read, the error names the file."""
+    from fldp.wire.parquet import batches
+
+    try:
+        yield from batches(table, range(table.num_row_groups), batch_size=CHUNK, columns=list(columns))
+    except WireError as error:
+        raise FldpError(f"{path}: {error}") from None
+
+
 def _parquet(path: str, column: str | None) -> Iterator[Cells]:
     with open_parquet(path) as table:
         names = list(table.schema_arrow.names)
         name = names[_place(path, names, column)]
         before = 0
-        for batch in table.iter_batches(batch_size=CHUNK, columns=[name]):
+        for batch in parquet_rows(path, table, [name]):
             cells = [None if cell is None else str(cell) for cell in batch.column(0).to_pylist()]
             yield PlacedCells(cells, path, range(before + 1, before + 1 + len(cells)), "row")
             before += len(cells)

@@ -17,7 +17,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.support.atomic_files import open_input
 from fldp.support.progress import Progress, ignore
-from fldp.wire.cells import CHUNK, guard, heading, open_parquet
+from fldp.wire.cells import CHUNK, guard, heading, open_parquet, parquet_rows
 
 Answers = dict[str, str | None]
 Row = tuple[str, Answers]  # its place, and the answers by the names of questions
@@ -74,7 +74,7 @@ def _parquet(path: str, asked: Sequence[str] | None) -> Iterator[list[Row]]:
         names = list(table.schema_arrow.names) if asked is None else asked
         _places(path, list(table.schema_arrow.names), names)
         before = 0
-        for batch in table.iter_batches(batch_size=CHUNK, columns=list(names)):
+        for batch in parquet_rows(path, table, names):
             columns = {name: batch.column(place).to_pylist() for place, name in enumerate(batch.schema.names)}
             size = batch.num_rows
             yield [

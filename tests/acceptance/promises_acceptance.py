@@ -8,7 +8,7 @@ from support.promises import LEVEL, MAKERS, measured_cell, most_broken, runs_of,
 
 REPORTS = (30, 100, 300, 1000)
 ALARM = 1e-6  # of a check: below one table in a thousand
-SKETCHES = {"CMS, 4 hashes", "HCMS", "RAPPOR"}  # single intervals hold over the hash functions, which are given here
+SKETCHES = {"CMS, 4 hashes", "HCMS"}  # whose single intervals hold over the hash functions, which are given here
 
 
 def test_promises_hold():
@@ -44,7 +44,7 @@ def lines(rows, results):
         f"Promised: 0.05 at most, three times. A cell fails at {shown} runs, "
         f"which a program that just keeps its promise reaches with a probability below {ALARM:g}; so does a cell in "
         f"which the interval of one value misses too often, with the same probability for all its values together (not "
-        "with CMS, HCMS and RAPPOR: all runs have the same hash functions, so a string collides with the same others "
+        "with CMS and HCMS: all runs have the same hash functions, so a string collides with the same others "
         "in each). "
         f"The {checks:,} checks raise a false alarm less than once in {1 / (checks * ALARM):,.0f} tables."
     )

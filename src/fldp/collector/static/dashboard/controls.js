@@ -69,7 +69,7 @@ export function selected(id, pairs, chosen) {
  *
  * @param {string} id
  */
-export const dayInput = (id) => element("input", { type: "date", id });
+export const dayInput = (id) => element("input", { type: "date", id, max: "9999-12-31" }); // else years of six digits
 
 /**
  * Return the UTC day some days ago.
@@ -88,9 +88,10 @@ function period(changed) {
   const [from, to] = [dayInput("from"), dayInput("to")];
   const custom = [field("From day (UTC)", from), field("To day (UTC)", to)];
   const problem = element("p", { class: "small bad", role: "alert" });
+  let inOrder = { from: "", to: "" }; // the days entered last of which the first is not after the last
 
   function days() {
-    if (which.value === "custom") return { from: from.value, to: to.value };
+    if (which.value === "custom") return inOrder;
     return which.value ? { from: dayBefore(Number(which.value) - 1), to: dayBefore(0) } : {};
   }
 
@@ -98,7 +99,9 @@ function period(changed) {
     for (const part of custom) part.hidden = which.value !== "custom";
     const isReversed = which.value === "custom" && from.value && to.value && from.value > to.value;
     problem.textContent = isReversed ? "The first day must not be after the last." : "";
-    if (!isReversed) changed();
+    if (isReversed) return; // the page asks again all the time: it goes on with the days before
+    inOrder = { from: from.value, to: to.value };
+    changed();
   }
   for (const part of custom) part.hidden = true;
   const node = element("div", { class: "controls", change: check }, field("Period", which), custom);

@@ -79,6 +79,28 @@ def test_the_newest_open_version_is_shown_and_asked_for_its_origins(collector, m
     play(collector, story)
 
 
+def test_a_version_that_is_succeeded_while_it_is_looked_up_gives_way_to_its_successor(collector, monkeypatch):
+    find = collector.store.find
+
+    async def story(client):
+        first = await publish(client, "first")
+        collector.forget()
+        fields = {**specification(), "question": "second"}
+        successor = StoredSurvey.new(Survey.from_dict(fields), collector.now)
+
+        def succeeded_just_before(version):
+            entry = find(version)
+            if version == first.version and collector.store.succeed(entry.number, successor):
+                return find(version)
+            return entry
+
+        monkeypatch.setattr(collector.store, "find", succeeded_just_before)
+        shown = (await client.get("/v1/surveys/browser")).json()
+        assert (shown["version"], shown["state"]) == (successor.version, "open")
+
+    play(collector, story)
+
+
 def test_what_was_just_published_is_not_parsed_again(collector, monkeypatch):
     read = []
     parse = StoredSurvey.parse

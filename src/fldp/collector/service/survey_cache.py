@@ -203,6 +203,8 @@ class SurveyCache:
                 summary = await self._summary(listing)
                 if summary.state(now) == "open":
                     return listing, summary
+                if not summary.is_current(listing):  # closed since it was listed, and may have a successor
+                    return await self.shown(name, now, version)
         return listings[0], await self._summary(listings[0])
 
     async def document(self, listing: Listing, state: str) -> bytes:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from soak.faults.model import Phase, SurveyModel
 QUOTA, ROUNDS = 24, 3
 GROUP = QUOTA + 8  # people who answer when a round is open; the last of them may be too late for it
 PEOPLE = ROUNDS * GROUP
-STAYS_CLOSED = 60.0  # seconds
 WORD = "thetoeofthetoeofthetoeof"  # longer than two rounds of bits
 SEARCH = """\
 name = "{name}"
@@ -52,7 +50,6 @@ class SearchRun:
     def __init__(self, run, name):
         self.run, self.name, self.rounds = run, name, []
         self.ended, self._looking = False, asyncio.Lock()
-        self._closed_since = None
 
     async def start(self):
         first = self._round(Survey.parse(SEARCH.format(name=self.name, quota=QUOTA), is_json=False))
@@ -74,7 +71,7 @@ class SearchRun:
         while len(self.rounds) <= group and not self.ended:
             await asyncio.sleep(0.02)
             await self._next(self.rounds[-1])
-        model = self.rounds[min(len(self.rounds) - 1, max(0, group - 1) if number % 4 == 0 else group)]
+        model = self.rounds[max(0, group - 1) if number % 4 == 0 else group]
         while not self.ended:
             request = model.request(1, ticket=ticket)
             if number % 5 < 3:
@@ -105,19 +102,12 @@ class SearchRun:
         answer, _ = await self.run.administration.ask("GET", f"/v1/surveys/{self.name}")
         shown = json.loads(answer.body)
         if shown["version"] == model.version:
-            self._see_state(shown["state"])
+            self.ended = shown["state"] == "closed"
         else:
-            self._closed_since = None
             following = self._round(Survey.from_dict(shown["survey"]))
             following.begin()
             following.enter(Phase.SEARCHING)
             await self.run.administration.learn_number(following)
-
-    def _see_state(self, state):
-        """Believe that a search has ended once its round stays closed: it is for a moment before the next one shows."""
-        now = time.monotonic()
-        self._closed_since = (self._closed_since or now) if state == "closed" else None
-        self.ended = self._closed_since is not None and now - self._closed_since > STAYS_CLOSED
 
 
 async def search(run, number, during):

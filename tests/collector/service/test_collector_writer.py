@@ -24,12 +24,17 @@ class Gated:
     """A commit that waits until it may."""
 
     def __init__(self, store):
-        self.store, self.gate, self.sizes = store, threading.Event(), []
+        self.store, self.begun, self.gate, self.sizes = store, threading.Event(), threading.Event(), []
 
     def __call__(self, batch):
+        self.begun.set()
         assert self.gate.wait(60)
         self.sizes.append(len(batch))
         return self.store.commit(batch, DAY)
+
+
+async def began(commit):
+    assert await asyncio.to_thread(commit.begun.wait, 60)
 
 
 def begun(writer, survey, number, names):
@@ -43,7 +48,7 @@ def test_requests_share_commits_and_are_answered_after_them(store):
     async def main():
         writer = GroupCommitter(commit, most_waiting=100)
         waiting = begun(writer, survey, number, [bytes([k]) for k in range(50)])
-        await asyncio.sleep(0.05)
+        await began(commit)
         assert not any(task.done() for task in waiting)
         commit.gate.set()
         assert [outcome.accepted for outcome in await asyncio.gather(*waiting)] == [1] * 50
@@ -61,9 +66,9 @@ def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
     async def main():
         writer = GroupCommitter(commit, most_waiting=3)
         waiting = begun(writer, survey, number, [b"first"])
-        await asyncio.sleep(0.01)
+        await began(commit)
         waiting += begun(writer, survey, number, [b"a", b"b", b"c"])
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # each of them runs once
         assert len(writer) == 3
         with pytest.raises(BusyError):
             await writer.write(submission(survey, number, b"late"))
@@ -126,8 +131,7 @@ def test_who_waits_when_the_writer_ends_is_told(store):
     async def main():
         writer = GroupCommitter(commit, most_waiting=9)
         waiting = begun(writer, survey, number, [b"a"])
-        while writer._queue or not waiting[0]._coro.cr_await:  # until the commit of the first has begun
-            await asyncio.sleep(0.001)
+        await began(commit)
         waiting += begun(writer, survey, number, [b"b"])
         stopping = asyncio.ensure_future(asyncio.to_thread(writer.stop))
         while writer.alive or not len(writer):
@@ -149,18 +153,23 @@ def test_a_loop_that_has_ended_stops_no_commit(store):
 
     async def leave():
         begun(writer, survey, number, [b"a"])
-        while not writer._queue:
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
+        await began(commit)
+        begun(writer, survey, number, [b"b"])
+        await asyncio.sleep(0)
+        assert len(writer) == 1
 
     async def come():
+        (waiting,) = begun(writer, survey, number, [b"c"])
+        await asyncio.sleep(0)
+        assert len(writer) == 2  # of two loops, which are committed together
         commit.gate.set()
-        return await writer.write(submission(survey, number, b"b"))
+        return await waiting
 
     asyncio.run(leave())
     assert asyncio.run(come()).accepted == 1
     writer.stop()
-    assert whole(store, survey, number).n == 2
+    assert commit.sizes == [1, 2]
+    assert whole(store, survey, number).n == 3
 
 
 def test_rows_that_were_checked_together_are_stored_as_if_each_came_alone(tmp_path):

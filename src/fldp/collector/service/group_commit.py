@@ -118,10 +118,10 @@ class GroupCommitter(Generic[S]):
 
 
 def _answer(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:
-    """Have the event loop answer a whole batch. One that has ended has nobody left who waits."""
+    """Have the event loop answer a whole batch: the newest one's. A loop that has ended has nobody left who waits."""
     if batch:
         with suppress(RuntimeError):
-            batch[0][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)
+            batch[-1][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)
 
 
 def _settle(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:

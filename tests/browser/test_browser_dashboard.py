@@ -321,7 +321,7 @@ def test_script_in_texts_is_text(visitor, server, token):
 def test_a_survey_that_is_deleted_while_the_page_is_open(visitor, server, token):
     survey = server.publish(name="deleted", minimum=1)
     page = look(visitor, server, token, survey)
-    page.wait_for_load_state("networkidle")
+    page.get_by_text("There are no reports yet.").first.wait_for()
     with server.admin as client:
         client.delete("/v1/surveys/deleted", params={"all": "true"})
     page.get_by_text("This survey is not here.").wait_for()

@@ -327,8 +327,7 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
         write(connection, admission)
         connection.execute("COMMIT")  # done, and then
         (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone()
-        server().ask("SELECT pg_terminate_backend(%s)", pid)
-        time.sleep(0.2)
+        assert server().ask("SELECT pg_terminate_backend(%s, 60000)", pid) == [(True,)]  # it has ended
 
     monkeypatch.setattr(writes, "_write", cut)
     with pytest.raises(StoreError):

@@ -108,13 +108,15 @@ def stands_out(oracle: Oracle) -> str | None:
 
 
 def _blanket(oracle: Oracle) -> Blanket:
+    about = analysis(oracle)
     nothing = stands_out(oracle)
     if nothing is not None:
         raise ParameterError(f"{oracle.title}: {nothing}")
-    about = analysis(oracle)
-    blanket = about.blanket() if about.promise[0] == "LDP" else None
+    if about.promise[0] != "LDP":
+        raise ParameterError(f"{oracle.title}: what a crowd adds is known for oracles of plain epsilon-LDP only")
+    blanket = about.blanket()
     if blanket is None:
-        raise ParameterError(f"{oracle.title}: what a crowd adds is not stated; it is for oracles of plain epsilon-LDP")
+        raise ParameterError(f"{oracle.title}: what a crowd adds is not known for this oracle")
     return blanket
 
 

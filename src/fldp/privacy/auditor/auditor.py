@@ -6,7 +6,7 @@ families and the two bounds of each, so an honest mechanism is accused in at mos
 many events were tried. ``docs/audit.md`` says what an audit cannot see.
 """
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -117,6 +117,8 @@ def audit(
         oracle = oracle or listed("audit", own)
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
+    if not isinstance(values, Iterable | None):
+        raise fail("audit", "values", f"a list of 2 to {_MAX_VALUES} values", values)
     if values is None and domain_size is None and oracle:
         values = values_of(oracle, stream.child("audit", "values"))
     claim, error = _claim(epsilon, eta, oracle, values), 1 - fraction("audit", "confidence", confidence)

@@ -63,7 +63,7 @@ class Total:
     def interval(self, level: float = 0.95, *, anytime: int | None = None) -> tuple[float, float]:
         """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].
 
-        Of empirical Bayes, that one is widened where it lacks the count itself.
+        After empirical Bayes, the interval is widened where it would not contain the count itself.
         With ``anytime``, a planned number of reports, it holds at every look, like the interval of ``Estimate``.
         """
         if anytime is not None:

@@ -19,7 +19,7 @@ MAX_SIZE = 2**53
 
 @dataclass(frozen=True, eq=False)
 class PopulationShares(FramedAtLevel, Displayed):
-    """Estimated shares of a population, with two parts of their variance: the noise, and who was asked.
+    """Estimated shares of a population, with the two parts of their variance: the noise, and the sampling.
 
     ``n`` has the number of people of each group, ``weights`` the share of the population that each stands for.
     ``print`` shows the table of ``fldp population``.
@@ -47,7 +47,7 @@ class PopulationShares(FramedAtLevel, Displayed):
 
     @property
     def design_effect(self) -> float:
-        """How many times the variance of who was asked grew by the weights, of Kish: 1 where none did."""
+        """Kish's design effect: the factor by which the weights increase the sampling variance; 1 for equal weights."""
         sizes, weights = np.array(self.n, float), np.array(self.weights)
         return float(sizes.sum() * (weights**2 / sizes).sum())
 

@@ -244,8 +244,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 _ROOMS = frozenset(
     {
         *("cli", "client", "collector", "conformance", "data", "distributed", "errors", "estimation", "experiments"),
-        *("interface", "numerics", "oracles", "parquet", "participant", "participant_store", "presentation", "privacy"),
-        *("randomness", "responder", "search", "support", "survey", "telemetry", "vectors", "wire"),
+        *("interface", "issuer", "numerics", "oblivious", "oracles", "parquet", "participant", "participant_store"),
+        *("passes", "presentation", "privacy", "randomness", "relay", "responder", "search", "support", "survey"),
+        *("telemetry", "vectors", "wire"),
     }
 )
 

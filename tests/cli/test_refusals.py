@@ -64,6 +64,9 @@ REFUSED = [
     (("ticket", "create", "browser", *THERE, "--count", "1", "-o", "r"), "r: already exists; "),
     (("token", "list", "--data", "d", "--database", "postgresql://h/n"), "fldp: give --data or --database, not both"),
     (("estimates", "browser", *THERE, "--version", "ab"), "fldp: --version must be 4 or more of a version's digits"),
+    (("relay", "--to", "x"), "fldp: --to must be an address such as https://collector.example, got 'x'"),
+    (("relay", "--to", "https://h", "--issuer", "y"), "fldp: --issuer must be an address such as"),
+    (("plan", "--users", "9", "--epsilon", "1", "--questions", ",,"), "fldp: --questions must be numbers such as 4"),
 ]
 
 

@@ -298,10 +298,13 @@ def test_no_cookies_are_kept(at, asked, server):
 
 
 def test_no_proxy_reads_along_on_this_machine(server, monkeypatch):
+    before = len(seen(server, "/plain/v1/surveys"))
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     with Client(f"{server}/plain", TOKEN, retries=0) as client:
         client.surveys()
+    monkeypatch.undo()
+    assert len(seen(server, "/plain/v1/surveys")) == before + 1
 
 
 @pytest.mark.parametrize(

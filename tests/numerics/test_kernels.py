@@ -76,7 +76,7 @@ def test_transform_in_threads_is_the_same_to_the_last_bit(threads, kind):
 @pytest.mark.parametrize("cores", [1, 2])
 def test_long_vectors_are_transformed_in_threads_where_there_are_cores(monkeypatch, cores):
     asked, vector = [], np.arange(module.MIN_THREADED)
-    monkeypatch.setattr(module, "_processors", lambda: cores)
+    monkeypatch.setattr(module, "available_cores", lambda: cores)
     monkeypatch.setattr(module, "_transform_in_threads", lambda vector, threads: asked.append((len(vector), threads)))
     walsh_hadamard(vector)
     walsh_hadamard(vector[: len(vector) // 2])

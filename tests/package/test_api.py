@@ -1,4 +1,5 @@
 import inspect
+from pathlib import Path
 
 import fldp
 
@@ -47,3 +48,9 @@ def test_dir_offers_public_names_and_packages_only():
         packages = named - set(module.__all__)
         assert all(inspect.ismodule(getattr(module, name)) for name in packages), packages
     assert "__version__" in dir(fldp)
+
+
+def test_every_room_is_found_without_importing_it_first():
+    """One that was left out would be an attribute only after somebody else has imported it."""
+    rooms = {path.name.removesuffix(".py") for path in Path(fldp.__file__).parent.iterdir() if path.name[0].isalpha()}
+    assert {*fldp._ROOMS} == rooms - {"py.typed"}

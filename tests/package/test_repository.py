@@ -1,6 +1,8 @@
 """What a public repository has: workflows that call what there is, metadata that agree with each other."""
 
+import os
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -52,3 +54,14 @@ def test_metadata_agree():
     assert citation["version"] == fldp.__version__
     assert citation["license"] == project["license"]
     assert citation["authors"] == project["authors"] == [{"name": "The fldp developers"}]
+
+
+def test_the_release_publishes_files_of_the_tagged_version():
+    """Npm takes a path without ``./`` for a repository on GitHub."""
+    text = (GITHUB / "workflows" / "release.yml").read_text()
+    assert re.findall(r"npm publish .*", text) == ["npm publish --provenance --access public ./dist/*.tgz"]
+    check = yaml.safe_load(text)["jobs"]["build"]["steps"][3]["run"]
+    for tag, code in (f"v{fldp.__version__}", 0), ("v9.9.9", 1):
+        assert (
+            subprocess.run(["sh", "-c", check], cwd=ROOT, env={**os.environ, "GITHUB_REF_NAME": tag}).returncode == code
+        )

@@ -8,9 +8,10 @@ import pytest
 import fldp
 from fldp import verify
 from fldp.oracles.kit import analysis
+from fldp.presentation.tables import verification_facts
 from fldp.privacy.laws import read_table
 from fldp.privacy.notions import parse
-from fldp.privacy.verifier import shrink
+from fldp.privacy.verifier import shrink, verifiable
 from fldp.randomness.coins import exp_lower
 from support import cases
 
@@ -407,3 +408,18 @@ def test_absurd_numbers_are_refused(cell):
 def test_tables_that_take_forever_are_refused():
     with pytest.raises(fldp.ParameterError, match="values times probabilities exceed 16,777,216"):
         verify([[1, 0]] * 5000)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "verdict"),
+    [
+        (fldp.SS(1.0, 10), "holds"),
+        (fldp.SS(1.0, 500), "holds on 8 values; for 500 it is not proved"),
+        (fldp.OLH(1.0, 500), "holds"),
+        (fldp.questions([4, 40], epsilon=1.0), "holds on these records"),
+    ],
+    ids=repr,
+)
+def test_a_verdict_says_what_it_is_about(oracle, verdict):
+    """A law that is too large is checked on fewer values, with another coin: that proves nothing about all of them."""
+    assert verification_facts(fldp.verify(verifiable(oracle)), oracle)["verdict"] == verdict

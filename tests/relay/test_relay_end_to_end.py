@@ -151,7 +151,7 @@ def test_what_needs_a_token_is_refused_before_anything_is_sent():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--to", "collector.example"], "url must be an address such as https://collector.example"),
+        (["--to", "collector.example"], "fldp: --to must be an address such as https://collector.example"),
         (["--to", "https://c.example", "--trusted-proxies", "x"], "--trusted-proxies must be addresses or networks"),
         (
             ["--to", "https://c.example", "--tls-key", "key.pem"],

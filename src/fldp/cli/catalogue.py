@@ -61,7 +61,7 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
         "experiment": Entry("experiment", "Run experiments on known populations; reproduce the paper."),
     },
 }
-PURPOSE = "Private collection of statistics: flexible local differential privacy."
+PURPOSE = "Collect statistics under local differential privacy."
 EPILOG = "fldp COMMAND --help explains a command. In the environment: FLDP_URL and FLDP_TOKEN for --to and --token."
 DEBUG_HELP, VERSION_HELP = "Show where an error comes from.", "Print the version and exit."
 OPTIONS = (  # name, short name, text; those after the first two are Typer's own

@@ -1,6 +1,5 @@
 """The commands about experiments."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from fldp.cli.options import AsJson, note
 from fldp.cli.shell import app
+from fldp.support.processor_cores import available_cores
 
 experiments = typer.Typer(help="Run experiments on known populations.", no_args_is_help=True)
 app.add_typer(experiments, name="experiment")
@@ -38,7 +38,7 @@ def run(
         use_file(path)
     spec = BUILT_IN.get(specification) or Specification.load(specification)
     target = output or f"{Path(specification).stem}.csv"
-    table = run_experiment(spec, jobs=_cores() if jobs is None else jobs, full=full, output=target, use=files)
+    table = run_experiment(spec, jobs=available_cores() if jobs is None else jobs, full=full, output=target, use=files)
     note(f"{len(table):,} measurements of {spec.cells:,} tallies in {target}")
 
 
@@ -65,14 +65,9 @@ def paper(
 
     chosen = tuple(dataset or ())
     evaluation = Evaluation.quick(chosen, seed) if quick else Evaluation.of(chosen, seed)
-    verdicts = reproduce(output, evaluation, jobs=_cores() if jobs is None else jobs, full=full, note=note)
+    verdicts = reproduce(output, evaluation, jobs=available_cores() if jobs is None else jobs, full=full, note=note)
     tables.show(verdicts_table(verdicts))
     note(f"the page is {output / PAGE}")
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @experiments.command()

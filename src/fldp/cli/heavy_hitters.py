@@ -25,7 +25,7 @@ def heavy_hitters(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Find the strings that most people hold, from one private report of each person, prefix by prefix."""
+    """Find the most frequent strings, prefix by prefix, from one private report of each person."""
     from fldp.presentation import search, tables
     from fldp.search.heavy_hitters import heavy_hitters as find_heavy_hitters
 

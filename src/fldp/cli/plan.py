@@ -11,7 +11,7 @@ from fldp.cli.number import show_plan
 from fldp.cli.options import AsJson, check_plot, note
 from fldp.cli.shell import app
 from fldp.errors import ParameterError
-from fldp.support.validation import positive, whole_numbers
+from fldp.support.validation import positive, show, whole_numbers
 
 if TYPE_CHECKING:
     from fldp.estimation.planner import Plan
@@ -127,13 +127,21 @@ def _several_questions(
     if questions is not None:
         if path is not None or epsilon is None:
             raise ParameterError("fldp: --questions needs --epsilon, and no --survey")
-        return plan_questions(whole_numbers(questions), epsilon, users, _crosses(cross))
+        return plan_questions(_sizes(questions), epsilon, users, _crosses(cross))
     if path is None:
         return None
     from fldp.survey.survey import Survey
 
     loaded = Survey.load(path)
     return planned(loaded.oracle, users) if loaded.questions else None
+
+
+def _sizes(text: str) -> list[int]:
+    """Read how many answers each question has."""
+    try:
+        return whole_numbers(text)
+    except ValueError:
+        raise ParameterError(f"fldp: --questions must be numbers such as 4,4,2, got {show(text)}") from None
 
 
 def _crosses(text: str) -> str | list[list[int]]:

@@ -12,6 +12,7 @@ from fldp.cli.shell import app
 from fldp.errors import ParameterError
 
 if TYPE_CHECKING:
+    from fldp.client.address import Address
     from fldp.collector.config.proxies import Network
 
 gateway = typer.Typer(help="The keys that relayed requests are encrypted to.", no_args_is_help=True)
@@ -38,7 +39,6 @@ def relay(
     trusted_proxies: Annotated[str, typer.Option(help="Proxies before it whose X-Forwarded-For is believed.")] = "",
 ) -> None:
     """Carry requests to a collector that somebody else runs: you see who sends, they see what, nobody sees both."""
-    from fldp.client.address import Address
     from fldp.support import optional_imports
 
     for needed in ("starlette", "granian", "httpx"):
@@ -49,10 +49,20 @@ def relay(
     proxies = proxy_networks("relay", trusted_proxies)
     if (tls_certificate is None) != (tls_key is None):
         raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
-    asked = None if issuer is None else Address.of(issuer).origin
-    settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies, pages=pages, issuer=asked)
+    asked = None if issuer is None else _address("--issuer", issuer).origin
+    settings = RelaySettings(_address("--to", to), hold, rate, trusted_proxies=proxies, pages=pages, issuer=asked)
     server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
     server.exit_now()
+
+
+def _address(option: str, text: str) -> "Address":
+    """Read the address that an option gives; messages name the option."""
+    from fldp.client.address import Address
+
+    try:
+        return Address.of(text)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("Client: url", f"fldp: {option}", 1)) from error
 
 
 def proxy_networks(owner: str, text: str) -> "Sequence[Network]":

@@ -101,15 +101,15 @@ class _Connected(Operations):
 
 
 class Client(_Connected):
-    """Asks a collector. A context manager; what it can do is below.
+    """The client of a collector; a context manager.
 
     ``token`` is sent only where it is needed, never over plain http to another machine (unless ``allow_insecure``),
-    never after a redirect, and is never shown. Certificates are checked, against ``tls`` where it is given. What fails
-    for a moment is asked again, up to ``retries`` times, after at most ``patience`` seconds each. No answer within
-    ``timeout`` seconds is such a failure. All that goes wrong is a ``CollectorError`` of one line.
+    never after a redirect, and is never shown. Certificates are checked, against ``tls`` if given. A request that fails
+    for a moment is repeated up to ``retries`` times, each time after at most ``patience`` seconds. No answer within
+    ``timeout`` seconds is such a failure. Every failure is a ``CollectorError`` of one line.
 
     With ``relay``, the address of a relay that somebody else runs (``fldp relay``), the collector does not learn who
-    asks, and the relay does not learn what: surveys are then read and answered, and nothing else.
+    asks, and the relay does not learn what. Such a client reads and answers surveys, and does nothing else.
 
     >>> with Client("https://collector.example", token="fldp_read_secret") as client:
     ...     print(client)

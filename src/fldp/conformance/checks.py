@@ -42,6 +42,7 @@ def check_oracle(oracle: FrequencyOracle, *, seed: int = 0) -> None:
     >>> import fldp
     >>> check_oracle(fldp.GRR(epsilon=1.0, domain_size=5))
     """
+    analysis(oracle)  # refuses what is not an oracle
     for check in CHECKS:
         try:
             check(oracle, seed)

@@ -14,7 +14,7 @@ from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, 
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.empirical_bayes import Shrunk
 from fldp.data.projections import repaired
-from fldp.data.values import as_values
+from fldp.data.values import as_list, as_values
 from fldp.errors import MergeError
 from fldp.numerics.count_laws import Observed, bent, normal_tail
 from fldp.numerics.types import Floats
@@ -63,7 +63,7 @@ class Total:
     def interval(self, level: float = 0.95, *, anytime: int | None = None) -> tuple[float, float]:
         """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].
 
-        Of empirical Bayes, that one is widened where it lacks the count itself.
+        After empirical Bayes, the interval is widened where it would not contain the count itself.
         With ``anytime``, a planned number of reports, it holds at every look, like the interval of ``Estimate``.
         """
         if anytime is not None:
@@ -239,7 +239,7 @@ class Estimate(FramedAtLevel, Displayed):
 
         What the tally knows exactly is not estimated: all values together, or a whole group of ``Grouped``.
         """
-        values = list(values)
+        values = as_list(values)
         picked = as_values("Estimate", values, len(self.counts))
         members = np.zeros(len(self.counts), np.bool_)
         members[picked] = True

@@ -17,7 +17,7 @@ from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Estimate, Evidence, Total
 from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
-from fldp.data.values import as_values
+from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError
 from fldp.numerics.count_laws import bent
 from fldp.numerics.types import Floats
@@ -275,7 +275,7 @@ class Number(Estimate):
 
     def sum(self, values: Iterable[int]) -> Total:
         """Estimate how many users are in any of these cells."""
-        chosen = list(values)
+        chosen = as_list(values)
         members = np.zeros(self.scale.size)
         members[as_values("Estimate", chosen, self.scale.size)] = 1.0
         if self.biased:

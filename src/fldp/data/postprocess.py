@@ -60,6 +60,8 @@ def postprocess(
     """
     if isinstance(estimate, Repairable):
         return estimate.postprocessed(method)
+    if not isinstance(estimate, Estimate):
+        raise fail("postprocess", "the estimate", "an estimate, as oracle.estimate(tally) returns it", estimate)
     one_of(*NAMES)("postprocess", "method", method)
     source = estimate.original or estimate
     expected = None if prior is None else _shares(prior, method, len(source.counts))

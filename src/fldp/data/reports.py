@@ -86,7 +86,7 @@ class Reports:
         return Reports, (self.oracle, np.array(self.data))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} reports of {self.oracle!r}>"
+        return f"<{len(self)} report{'' if len(self) == 1 else 's'} of {self.oracle!r}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class Tally(Displayed):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<tally of {self.n} reports of {self.oracle!r}>"
+        return f"<tally of {self.n} report{'' if self.n == 1 else 's'} of {self.oracle!r}>"
 
 
 def _joined(parts: list[Array]) -> Array:

@@ -1,7 +1,8 @@
 """Values: coercion of a caller's batch of values, with messages that do not show answers."""
 
 import sys
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from fldp.errors import DomainError
 from fldp.support.validation import is_integer, show
 
 Values = NDArray[np.integer[Any]]
+Item = TypeVar("Item")
 
 
 def as_values(owner: str, values: object, domain_size: int) -> Values:
@@ -42,11 +44,19 @@ def _as_integers(rule: str, values: Any) -> Values:
     if isinstance(values, np.ndarray) or (hasattr(values, "to_numpy") and not isinstance(values, type)):
         array = np.atleast_1d(np.asarray(values))
         return _from_items(rule, array.tolist()) if array.dtype == object else _from_array(rule, array)
+    return _from_items(rule, as_list(values))
+
+
+def as_list(values: Iterable[Item]) -> list[Item]:
+    """Return the items of an iterable; of anything else, a list of it alone.
+
+    >>> as_list(range(2)), as_list(7)
+    ([0, 1], [7])
+    """
     try:
-        items = list(values)
+        return list(values)
     except TypeError:
-        items = [values]
-    return _from_items(rule, items)
+        return [cast("Item", values)]
 
 
 def _from_array(rule: str, array: NDArray[Any]) -> Values:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.reports import Reports, Tally
+from fldp.data.values import as_list
 from fldp.errors import DomainError, MergeError
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
@@ -43,7 +44,7 @@ class Combined(Estimate):
         return np.asarray(self.weights * self.n / [part.n for part in self.parts])
 
     def sum(self, values: Iterable[int]) -> Total:
-        values = list(values)
+        values = as_list(values)
         if self.original is not None:
             plain = self.original.sum(values)
             chosen = sorted(set(values))
@@ -85,6 +86,8 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "user
     [1275.0, 504.0, 221.0]
     """
     one_of("users", "variance")("combine", "weights", weights)
+    if not isinstance(given, Iterable):
+        raise fail("combine", "what is combined", "a list of tallies, reports or estimates", given)
     parts = tuple(map(_estimate, given))
     if not parts:
         raise DomainError("combine: at least one tally is needed")

@@ -26,6 +26,7 @@ from fldp.support.display import Displayed
 from fldp.support.validation import integer, one_of, positive
 
 WEIGHTS = 4096  # what the weights of views add up to, about
+_MAX_EXPONENT = 700.0  # beyond which a float cannot hold the power of e
 _COUNTS: tuple[int, ...] = tuple(1 << k for k in range(4, 11))  # of cells that are compared
 
 View = tuple[list[int | str], float]  # an entry of ``views``, and its share of the people
@@ -62,7 +63,7 @@ def number_views(question: int, bins: int, epsilon: float) -> list[View]:
     """
     wave, rest = (10 + min(epsilon, 4.0)) / 20, (10 - min(epsilon, 4.0)) / 20
     cells: list[int | str] = [question]
-    if bins <= math.exp(epsilon) / 3:
+    if bins <= math.exp(min(epsilon, _MAX_EXPONENT)) / 3:
         return [(cells, 1.0)]
     entry: list[int | str] = ["wave", question, best_width(epsilon, bins)]
     if bins >= 512 and bins % 16 == 0:

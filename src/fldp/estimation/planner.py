@@ -98,7 +98,7 @@ class Row:
     def error_mean(self) -> float:
         """The root mean squared error over all values, where all are equally frequent.
 
-        For most oracles it is that for any population: their variance is linear in the count, the same for every value.
+        For most oracles this holds for any population: their variance is linear in the count, the same for every value.
         """
         options = {} if self.decoder is None else {"decoder": self.decoder}
         return math.sqrt(self.oracle.estimator.mean_variance(self.users, **options)) / self.users
@@ -210,10 +210,10 @@ class Plan(Framed, Displayed):
 
     @property
     def eligible(self) -> list[Row]:
-        """The rows whose eta is at least the one asked for, or that are made for how values differ.
+        """The rows with at least the requested eta, and those made for values that differ in protection.
 
-        Of those for people who are asked again and again, the ones whose reports give away least together; above an
-        epsilon of 1, where more symbols make up for it, also those whose reports give away twice as much.
+        For people who are asked repeatedly, only rows whose reports together give away the least; above epsilon 1,
+        where more symbols make up for it, also rows whose reports give away up to twice as much.
         """
         if self.epsilon_permanent is not None:
             least = min(lasting_epsilon(row.oracle) for row in self.rows)
@@ -285,18 +285,18 @@ def plan(
     distance: str | None = None,
     epsilon_permanent: float | None = None,
 ) -> Plan:
-    """Return what every oracle would do for a question, and which one to take.
+    """Compare all oracles for a question, and recommend one.
 
-    ``eta`` is the least that is acceptable; None stands for plain LDP only. An oracle that lets one choose takes
-    the least of ``eta`` and the halvings of 1 above it that it accepts. Those that accept none are in ``skipped``,
-    with the reason.
+    ``eta`` is the least acceptable eta; None stands for plain LDP only. An oracle with a choice of eta takes the least
+    that it accepts among ``eta`` and 1, 1/2, 1/4, ... above it. Oracles that accept none are in ``skipped``, with the
+    reason.
 
-    Values may differ in the protection that they need: ``sensitive`` lists those that are so, ``budgets`` those that
-    have one below ``epsilon``, ``distance`` names one between values. Then the oracles made for that are offered, too,
-    and all others with the largest epsilon at which they give that protection.
+    Values may need different protection: ``sensitive`` lists the sensitive values, ``budgets`` the values with a budget
+    below ``epsilon``, and ``distance`` names a distance between values. Then the plan includes oracles made for this,
+    and every other oracle with the largest epsilon that gives the same protection.
 
-    ``epsilon_permanent`` is for people who are asked again and again, and whose answer may change: what all reports of
-    an answer that stays keep together. Then there are only oracles that follow a value.
+    ``epsilon_permanent`` is for people who are asked repeatedly and whose answer may change: the epsilon of all reports
+    of an answer that stays the same. Then the plan has only oracles that follow a changing value.
 
     >>> import fldp
     >>> fldp.plan(domain_size=100, users=10_000, epsilon=0.5, epsilon_permanent=1.0).recommended.oracle

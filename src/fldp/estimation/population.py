@@ -1,6 +1,6 @@
 """Shares of the population that people were drawn from: noise, sampling, and weights of groups."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from fldp.data.comparison import sampling_variance, z_score
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Estimate
+from fldp.data.values import as_list
 from fldp.errors import MergeError, ParameterError
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
@@ -18,7 +19,7 @@ MAX_SIZE = 2**53
 
 @dataclass(frozen=True, eq=False)
 class PopulationShares(FramedAtLevel, Displayed):
-    """Estimated shares of a population, with two parts of their variance: the noise, and who was asked.
+    """Estimated shares of a population, with the two parts of their variance: the noise, and the sampling.
 
     ``n`` has the number of people of each group, ``weights`` the share of the population that each stands for.
     ``print`` shows the table of ``fldp population``.
@@ -46,7 +47,7 @@ class PopulationShares(FramedAtLevel, Displayed):
 
     @property
     def design_effect(self) -> float:
-        """How many times the variance of who was asked grew by the weights, of Kish: 1 where none did."""
+        """Kish's design effect: the factor by which the weights increase the sampling variance; 1 for equal weights."""
         sizes, weights = np.array(self.n, float), np.array(self.weights)
         return float(sizes.sum() * (weights**2 / sizes).sum())
 
@@ -84,7 +85,7 @@ def population(
     >>> fldp.population([young, old], weights=[30, 70]).shares.round(2)
     array([0.43, 0.57])
     """
-    groups = [estimates] if isinstance(estimates, Estimate) else list(estimates)
+    groups = [estimates] if isinstance(estimates, Estimate) else _listed(estimates)
     plain = [group.original or group for group in groups]
     shares = _weights(len(plain), weights)
     _check_alike(plain)
@@ -101,6 +102,15 @@ def population(
         plain[0].labels,
         min(float(each.oracle.eta) for each in plain),
     )
+
+
+def _listed(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the estimates of several groups; refuse anything else."""
+    groups = as_list(estimates)
+    for group in groups:
+        if not isinstance(group, Estimate):
+            raise fail("population", "each group", "an estimate, as oracle.estimate(tally) returns it", group)
+    return groups
 
 
 def _weights(groups: int, weights: Sequence[float] | None) -> tuple[float, ...]:

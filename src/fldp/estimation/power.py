@@ -6,9 +6,11 @@ from statistics import NormalDist
 
 from fldp.data.anytime_intervals import multiplier, planned_reports
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
+from fldp.errors import ParameterError
 from fldp.estimation.expected_error import standard_error, users_constraint
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.support.validation import fail, fraction, integer, one_of
+from fldp.support.validation import fail, fraction, integer, is_number, number, one_of
 
 MAX_PEOPLE = 2**53
 SHARE = 0.5  # of a value before it changes: the most cautious, since who is asked varies most there
@@ -50,9 +52,11 @@ def power_of(
 def _variances(oracle: FrequencyOracle, change: float, share: float, about: str) -> tuple[float, float]:
     """Return the variance of a share for one person, before and after: the noise, and for a population who is asked."""
     one_of(RESPONDENTS, POPULATION)("power", "about", about)
-    if not 0 <= share <= 1:
-        raise fail("power", "share", "a number from 0 to 1", share)
-    fraction("power", "change", abs(change))
+    number(0, 1)("power", "share", share)
+    if not is_number(change) or not 0 < abs(change) < 1:
+        raise fail("power", "change", "a number between -1 and 1, other than 0", change)
+    if not hasattr(analysis(oracle).oracle, "variance"):
+        raise fail("power", "the oracle", "one for a single question", oracle)
     after = share + change if 0 <= share + change <= 1 else share - change
     if not 0 <= after <= 1:
         raise fail("power", "change", f"one that leaves a share of {share:g} between 0 and 1", change)
@@ -100,7 +104,7 @@ def least_people(enough: Callable[[int], bool]) -> int:
     while not enough(high):
         high *= 2
         if high > MAX_PEOPLE:
-            raise fail("power", "what is asked for", "possible with 2^53 people", "more")
+            raise ParameterError("power: not even 2^53 people are enough; take a larger change, error or epsilon")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

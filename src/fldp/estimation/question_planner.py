@@ -316,7 +316,7 @@ def _chosen(
     lists = list(candidates(wanted, pairs, bound))
     best = min(_designs(wanted, lists, bound, first, eta), key=lambda each: each.score)
     if best.score == float("inf"):
-        rule = "ask fewer, with fewer answers, or with a larger epsilon"
+        rule = "ask fewer, with fewer answers, or with another epsilon"
         raise ParameterError(f"questions: no oracle can ask these questions at epsilon {bound:g}; {rule}")
     # The views have the least error. Among bases that are nearly as good, the shortest report wins.
     near = [(_oracle(sizes, bound, best, first, eta), best)]

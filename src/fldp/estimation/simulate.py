@@ -1,4 +1,4 @@
-"""simulate: the whole protocol from a histogram, without the users where the law of their tally is known."""
+"""simulate: the tally of a whole population, drawn from its law where that is known, else user by user."""
 
 from collections.abc import Iterator
 
@@ -23,12 +23,13 @@ def simulate(
     rng: int | Stream | None = None,
     progress: Progress | None = None,
 ) -> Tally:
-    """Draw a tally of as many users as ``counts`` says hold each value.
+    """Draw the tally of a population in which ``counts[v]`` users hold value ``v``.
 
-    RR, GRR, SUE, OUE and OLH have a joint law in closed form (OLH under ideal hashing), and a tally of a
+    RR, GRR, SUE, OUE and OLH have a joint law in closed form (OLH under ideal hashing), and the tally of a
     billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
-    told how many are done. For an oracle over records, ``counts`` are of all records, in the shape of its ``answers``,
-    or of the values of ``oracle.among(records)``. For experiments: all values are in one place, so nobody is protected.
+    called with the number of users done. For an oracle over records, ``counts`` are of all records, in the shape of its
+    ``answers``, or of the values of ``oracle.among(records)``. For experiments only: one machine holds all values, so
+    nobody is protected.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=4)

@@ -1,6 +1,5 @@
 """The fast Walsh-Hadamard transform, exact for integers."""
 
-import os
 from collections.abc import Callable
 from threading import Thread
 from typing import Any, overload
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from fldp.numerics.kernels import Kernel, has_compiler, pays
 from fldp.numerics.types import Floats
+from fldp.support.processor_cores import available_cores
 from fldp.support.validation import fail
 
 _BLOCK = 2048  # entries: with 8 bytes each, half of a first-level cache
@@ -94,8 +94,8 @@ def walsh_hadamard(
         raise fail("walsh_hadamard", "the length", "a power of two", result.shape)
     if not (load_numba and has_compiler()) or (result.dtype.kind == "i" and not pays(result.size * size.bit_length())):
         _transform_by_numpy(result, size)
-    elif result.ndim == 1 and size >= MIN_THREADED and _processors() > 1:
-        _transform_in_threads(result, min(8, _processors()))
+    elif result.ndim == 1 and size >= MIN_THREADED and available_cores() > 1:
+        _transform_in_threads(result, min(8, available_cores()))
     elif result.ndim == 1:
         _transform.compiled(result, _BLOCK)
     else:
@@ -130,11 +130,6 @@ def _at_once(work: Callable[[int], None], threads: int) -> None:
     work(0)
     for other in others:
         other.join()
-
-
-def _processors() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _transform_by_numpy(rows: NDArray[Any], size: int) -> None:

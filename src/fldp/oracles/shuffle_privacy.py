@@ -21,8 +21,8 @@ _CLOSE = 1.0005  # of the result to the least that the bound gives
 class Shuffled:
     """The privacy of a report for whoever sees only the sum of all reports: (epsilon, delta)-differential privacy.
 
-    It rests on ``honest`` of the ``reports``: others may be fakes, which hide nobody from who sent them. ``gamma`` is
-    the probability that a report is drawn regardless of its sender's value.
+    It counts on a share ``honest`` of the ``reports``; the others may be fakes, which hide nobody from their sender.
+    ``gamma`` is the probability that a report is drawn regardless of its sender's value.
 
     >>> import fldp
     >>> fldp.shuffled(fldp.RR(epsilon=1.0), 10_000).people
@@ -42,14 +42,15 @@ class Shuffled:
 
 
 def shuffled(oracle: Oracle, reports: int, *, delta: float | None = None, honest: float = HONEST) -> Shuffled:
-    """Return what a report gives away to somebody who sees only what this many reports add up to.
+    """Return the privacy of one report towards somebody who sees only the sum of this many reports.
 
-    Says nothing about the collector, which sees every report; nor about anybody who may look twice, since two looks can
-    be subtracted. ``delta`` is ``min(1e-6, 1/(10 n))`` unless given, ``n`` the number of honest people. The epsilon is
-    an upper bound (the privacy blanket), within 0.1 % of what the bound gives, and never above the oracle's own.
+    It does not hold towards the collector, which sees every report, nor towards anybody who can look twice, since two
+    looks can be subtracted. ``delta`` is ``min(1e-6, 1/(10 n))`` unless given, ``n`` the number of honest people. The
+    epsilon is an upper bound (the privacy blanket), within 0.1 % of what the bound gives, and never above the oracle's
+    own.
 
-    An oracle with eta below 1 is refused, because a crowd adds nothing there: a report that the value of all others
-    cannot give stands out among any number of them.
+    An oracle with eta below 1 is refused, because a crowd adds nothing there: a report that the value of everybody else
+    cannot produce stands out in any crowd.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=10)
@@ -108,13 +109,15 @@ def stands_out(oracle: Oracle) -> str | None:
 
 
 def _blanket(oracle: Oracle) -> Blanket:
+    about = analysis(oracle)
     nothing = stands_out(oracle)
     if nothing is not None:
         raise ParameterError(f"{oracle.title}: {nothing}")
-    about = analysis(oracle)
-    blanket = about.blanket() if about.promise[0] == "LDP" else None
+    if about.promise[0] != "LDP":
+        raise ParameterError(f"{oracle.title}: what a crowd adds is known for oracles of plain epsilon-LDP only")
+    blanket = about.blanket()
     if blanket is None:
-        raise ParameterError(f"{oracle.title}: what a crowd adds is not stated; it is for oracles of plain epsilon-LDP")
+        raise ParameterError(f"{oracle.title}: what a crowd adds is not known for this oracle")
     return blanket
 
 

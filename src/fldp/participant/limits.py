@@ -147,13 +147,15 @@ class Limit:
 class Limits:
     """The person's limits: on one topic of one origin, on one origin, on everybody together; and on single surveys.
 
-    A server can rename its topic, so the limit of its origin counts all of them; a party can have many origins, so
-    ``total`` counts those. By default each covers two of the one before. ``min_anonymity`` is the least number of
-    values that a report may leave possible; a survey of fewer than ``min_labels`` labels is shown to the person first.
+    A server can rename its topic, so the limit of its origin counts all topics; a party can have many origins, so
+    ``total`` counts all origins. By default each limit is twice the one before. ``min_anonymity`` is the least number
+    of values that a report may leave possible; a survey of fewer than ``min_labels`` labels is shown to the person
+    first.
 
     These do not expire. With a limit for each ``month``, which no survey can ask for, surveys that are repeated weekly
     or monthly are charged to their month instead: to ``month`` for one origin, ``month_total`` for all of them, and
-    ``year`` for one origin in any twelve months. They are plain LDP, since the etas of months multiply to nothing.
+    ``year`` for one origin in any twelve months. They must be plain LDP: the etas of many months
+    would multiply to nearly 0.
 
     >>> Limits().topic
     Limit(max_epsilon=Fraction(2, 1), min_eta=Fraction(1, 2), max_answers=100)

@@ -254,9 +254,9 @@ class Participant:
         """Mark the answers to a version as withdrawn, and return all batches that were sent, with their keys.
 
         A collector takes them out when each is posted to ``/v1/versions/{version}/withdrawals``, as ``Client.withdraw``
-        does; until then they count. From here on the version is neither answered again nor sent again: that would be
-        another draw at another cost, or this one until its noise pleases. The ledger keeps the cost, since the reports
-        were seen. Without an answer to that version, or a second time, the same is true: nothing, and the same batches.
+        does; until then they count. From here on the version is neither answered nor sent again: a new draw would
+        cost again, and repeated sending and withdrawing could select the noise. The ledger keeps the cost, since the
+        reports were seen. Without an answer to that version, nothing is returned; a second call returns the same.
         """
         with self._store.exclusive() as book:
             sent = past_answers(book, version, origin_of(origin))

@@ -276,7 +276,7 @@ def _ratio(epsilon: float) -> str:
 
 def _eta(card: Card) -> str:
     if card.oracle.eta == 1:
-        return "Any two answers can give all the same reports. This is plain local differential privacy."
+        return "Each report could come from any answer. This is plain local differential privacy."
     if card.oracle.eta == 0:
         return "Some answers have no report in common. This is weak, and much weaker than local differential privacy."
     least = "at least " if analysis(card.oracle).unprotected else ""

@@ -262,14 +262,16 @@ def verification_facts(
 ) -> dict[str, Json]:
     """Return the results of a verification, with the deltas at some epsilons: ``exactly``, or in words."""
     facts: dict[str, Json] = {"oracle": describe(oracle)} if oracle else {}
-    size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
+    size, whole, scope = verification.domain_size, analysis(oracle).domain_size if oracle else None, ""
     if verification.oracle and analysis(verification.oracle).candidates is not None:
         facts["among"] = f"{size:,} strings"
     elif verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
         facts |= compared
+        scope = " on these records"
     elif whole not in (None, size):
         same = verification.oracle and oracle and analysis(verification.oracle).coin == analysis(oracle).coin
         coins = "with the same coin" if same else "with a coin of their own"
+        scope = "" if same else f" on {size} values; for {whole:,} it is not proved"
         facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
     facts |= {
         "epsilon": verification.epsilon,
@@ -284,7 +286,9 @@ def verification_facts(
         "witness": str(verification.witness) if exactly else witness_text(verification.witness),
     }
     return facts | (
-        {} if verification.notion is None else {"claim": str(verification.judgement), "verdict": _verdict(verification)}
+        {}
+        if verification.notion is None
+        else {"claim": str(verification.judgement), "verdict": _verdict(verification, scope)}
     )
 
 
@@ -326,9 +330,9 @@ def _kind(verification: "Verification") -> str:
     return "weak FLDP: some values share no report, so a report tells them apart for certain"
 
 
-def _verdict(verification: "Verification") -> str:
+def _verdict(verification: "Verification", scope: str = "") -> str:
     if verification.holds:
-        return "holds"
+        return f"holds{scope}"
     if verification.judgement.holds and not verification.keeps_eta:
         least = float(min(verification.eta, verification.eta_mass))
         return f"DOES NOT HOLD: two values can share {least:.3g} of their reports, less than the oracle says"

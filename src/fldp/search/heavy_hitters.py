@@ -1,4 +1,4 @@
-"""heavy_hitters: a whole search on one machine, over strings in one place."""
+"""heavy_hitters: a whole search on one machine that holds all strings."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from fldp.search.prefix_code import as_bytes
 from fldp.search.results import HeavyHitters
 from fldp.search.rounds import Round, Search, SearchOptions
 from fldp.support.progress import Progress
-from fldp.support.validation import fail, is_integer
+from fldp.support.validation import fail, is_integer, show
 
 Strings = Iterable[str | bytes] | Mapping[Any, int]
 Users = NDArray[np.int64]
@@ -32,13 +32,13 @@ def heavy_hitters(
     progress: Progress | None = None,
     **options: Unpack[SearchOptions],
 ) -> HeavyHitters:
-    """Find the ``k`` strings that most people hold, from one report of each person.
+    """Find the ``k`` most frequent strings, from one report of each person.
 
-    ``values`` are strings (text stands for its UTF-8), one for each person, or a mapping of strings to how many hold
-    them. The people are split at random between the rounds, evenly; should the search end early, all who are left are
-    in the last one. ``options`` are parameters of ``Search``; ``progress`` is called with the number of people done.
+    ``values`` are strings (text stands for its UTF-8), one for each person, or a mapping from strings to the number of
+    people who hold them. The rounds share the people evenly, at random; if the search ends early, everybody who is left
+    is in the last round. ``options`` are parameters of ``Search``; ``progress`` gets the number of people done.
 
-    The strings are all in one place here. To ask people who keep theirs, publish the search on a collector.
+    This needs all strings on one machine. To ask people who keep theirs, publish the search on a collector.
 
     >>> import fldp
     >>> words = {"the": 70_000, "of": 36_000, "and": 29_000, "to": 26_000, "in": 21_000}
@@ -63,9 +63,9 @@ def heavy_hitters(
 def _people(values: Strings) -> tuple[list[bytes], Users]:
     """Return the strings, sorted, and for each person the index of theirs; the order of the people is forgotten."""
     counts: Counter[bytes] = Counter()
-    if isinstance(values, str | bytes):
-        raise DomainError(f"heavy_hitters: values must be a collection of strings, got {values!r}")
-    for value, count in values.items() if isinstance(values, Mapping) else Counter(values).items():
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise DomainError(f"heavy_hitters: values must be a collection of strings, got {show(values)}")
+    for value, count in values.items() if isinstance(values, Mapping) else Counter(map(as_bytes, values)).items():
         if not is_integer(count) or count < 0:
             raise fail("heavy_hitters", "values", "strings with counts of at least 0", count)
         counts[as_bytes(value)] += int(count)

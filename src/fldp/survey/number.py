@@ -83,9 +83,9 @@ def number_oracle(scale: Scale, epsilon: float) -> Oracle:
 
 
 def number(epsilon: float, *, bins: int | None = None, goal: str = DISTRIBUTION) -> Oracle:
-    """Return the oracle that asks for a number by its cell, or for its mean: what a survey of a number has.
+    """Return the oracle that a survey of a number uses, for its distribution over cells or for its mean.
 
-    Values are the cells, from 0 on; of a mean, the points of the range, the first and the last among them.
+    The values are the numbers of the cells, from 0 on; for a mean, the points of the range, both ends included.
 
     >>> number(epsilon=1.0, bins=16)
     Sampled(epsilon=1.0, answers=[16], views=[[0], ['wave', 0, 3]], weights=[1843, 2253])

@@ -42,7 +42,7 @@ __all__ = ["Survey", "SurveyError"]
 
 @dataclass(frozen=True)
 class Survey(Displayed):
-    """A survey, immutable.
+    """A survey, immutable. ``load``, ``parse`` and ``from_dict`` check every field; the constructor checks none.
 
     >>> survey = Survey.from_dict({
     ...     "name": "browser",

@@ -5,7 +5,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
@@ -72,9 +72,14 @@ def test_what_one_body_takes_must_fit_into_what_may_be_buffered():
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "1e400", "\x00", "[]", "9" * 5000])
 def test_no_value_of_any_setting_is_a_surprise(value):
+    refusals = {}
     for name, _, _ in described():
-        with suppress(SettingsError):
+        try:
             Settings.load({name: value}, {})
+        except SettingsError as error:
+            refusals[name] = str(error)
+    assert refusals
+    assert [name for name, refusal in refusals.items() if name not in refusal] == []
 
 
 def test_check_prints_the_settings_or_what_is_wrong_with_them(tmp_path):

@@ -17,6 +17,7 @@ from fldp.distributed.lake.row_privatizer import Privatizer, refuse_repeated
 from fldp.distributed.lake.scan import Job, scan
 from fldp.errors import FldpError, ParameterError
 from fldp.support.optional_imports import load
+from fldp.support.processor_cores import available_cores
 from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import names
 
@@ -120,7 +121,7 @@ def _client(distributed: Any, where: Any) -> Any:
 def _cluster(distributed: Any) -> Any:
     """Return a cluster with a process for each core, on the loopback; workers that end do not log it."""
     return distributed.LocalCluster(
-        local.cores(),
+        available_cores(),
         threads_per_worker=1,
         processes=True,
         dashboard_address="127.0.0.1:0",

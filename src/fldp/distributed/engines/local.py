@@ -3,7 +3,6 @@
 Decoding, checking and counting release the interpreter's lock.
 """
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from fldp.distributed.lake.row_privatizer import Privatizer, present, refuse_rep
 from fldp.distributed.lake.scan import Job, scan_piece
 from fldp.errors import DomainError
 from fldp.support.optional_imports import load
+from fldp.support.processor_cores import available_cores
 from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import check_columns, names
 
@@ -31,7 +31,7 @@ _ROWS = 1 << 16
 
 def tally_pieces(pieces: Sequence[Piece], job: Job, progress: Progress, *, workers: int | None = None) -> PartialTally:
     """Tally pieces: each thread takes the next one and adds it to a state of its own, then the states are added."""
-    count = min(workers or cores(), len(pieces))
+    count = min(workers or available_cores(), len(pieces))
     queue = _Queue(pieces)
     with ThreadPoolExecutor(count, thread_name_prefix="fldp-tally") as pool:
         try:
@@ -39,11 +39,6 @@ def tally_pieces(pieces: Sequence[Piece], job: Job, progress: Progress, *, worke
         finally:
             queue.stop()  # after an interruption, the other threads end with their piece
     return reduce(add, partials)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _drain(queue: "_Queue", job: Job, progress: Progress) -> PartialTally:

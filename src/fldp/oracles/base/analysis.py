@@ -36,7 +36,7 @@ from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.strategy import Strategy, TargetCells, Targets, times
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
 from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import integer
+from fldp.support.validation import integer, show
 
 AnyOracle = TypeVar("AnyOracle", bound=Oracle)
 O_co = TypeVar("O_co", bound=Oracle, covariant=True)
@@ -405,6 +405,7 @@ class Analysis(Generic[O_co]):
 
 
 _COMPANIONS: dict[type, type[Analysis[Oracle]]] = {}
+_EXAMPLE = "pass one such as fldp.GRR(epsilon=1.0, domain_size=5)"
 
 
 def analyses(*classes: type) -> Callable[[Companion], Companion]:
@@ -428,6 +429,9 @@ def analyses(*classes: type) -> Callable[[Companion], Companion]:
 
 def analysis(oracle: AnyOracle) -> Analysis[AnyOracle]:
     """Return the analysis of an oracle: by the companion of its class, or of the nearest base class that has one."""
+    if not isinstance(oracle, Oracle):
+        remedy = "its attribute oracle is one" if isinstance(getattr(oracle, "oracle", None), Oracle) else _EXAMPLE
+        raise ParameterError(f"{show(oracle)} is not an oracle; {remedy}")
     estimator: type = type(oracle.estimator)
     return _companion(type(oracle), estimator)(oracle)  # type: ignore[return-value]
 

@@ -123,7 +123,7 @@ class SS(FrequencyOracle):
 
     ``p = w e^eps/(w e^eps + d - w)``, ``q = (w - p)/(d - 1)``, and ``w`` is near ``d/(e^eps+1)``. All sets that hold
     the true value are alike, and so are all others; the first are ``e^eps`` times as likely as the second, so it is
-    eps-LDP. Of all eps-LDP oracles the one with the least error at mid eps, for the price of the largest reports.
+    eps-LDP. Of the eps-LDP oracles here it has the least error at medium eps, and the largest reports.
 
     The members are drawn by multiply-high, so sets are alike only up to ``w d/2^64``. The coin makes up for it:
     see ``fldp.randomness.coins.SubsetCoin``. Where that would cost too much, which takes a domain of many millions or a

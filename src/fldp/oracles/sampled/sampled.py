@@ -87,12 +87,13 @@ class ViewTallies(RecordEstimator):
 
 @dataclass(frozen=True, repr=False)
 class Sampled(RecordOracle):
-    """Several answers in one report: chance that everybody may know chooses which of them the report is about.
+    """Several questions in one report: public chance chooses which of their answers the report is about.
 
-    ``answers`` are the numbers of answers to every question. ``views`` are the views of a record: 1 for all single
-    questions, 2 for all pairs, or a list of views, each a list of questions or one that joins cells of a question
-    whose answers are in order, such as ``["cells", 0, 4]``. View ``v`` is drawn with probability ``weights[v]`` over
-    the sum of all weights, all 1 unless given. The report is the view, and an ordinary report of ``base`` about it.
+    ``answers`` has the number of possible answers to each question. ``views`` are the views of a record: 1 for all
+    single questions, 2 for all pairs, or a list of views, each a list of questions or one that joins cells of a
+    question whose answers are in order, such as ``["cells", 0, 4]``. View ``v`` is drawn with probability
+    ``weights[v]`` over the sum of all weights, all 1 unless given. The report is the view, and an ordinary report of
+    ``base`` about it.
 
     **eps-LDP for the record as a whole.** Given the view, which is drawn before and without the answers, the report is
     one of an eps-LDP oracle with the whole epsilon. So no epsilon is shared out among the questions, and two records

@@ -20,7 +20,7 @@ from fldp.data.comparison import POPULATION, RESPONDENTS
 from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.projections import METHODS
 from fldp.data.reports import Tally
-from fldp.data.values import as_values
+from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError, ParameterError
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Floats
@@ -84,7 +84,7 @@ class TableEstimate(Estimate):
         return np.asarray(self.stderr**2 * (reports / self.n))  # chance puts the same shares of people into the views
 
     def sum(self, values: Iterable[int]) -> Total:
-        chosen = list(values)
+        chosen = as_list(values)
         if self.original is not None:
             return super().sum(chosen)
         members = np.zeros(len(self.counts))

@@ -6,7 +6,7 @@ families and the two bounds of each, so an honest mechanism is accused in at mos
 many events were tried. ``docs/audit.md`` says what an audit cannot see.
 """
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -95,14 +95,14 @@ def audit(
     """Test whether a black box keeps the (epsilon, eta) that it claims, from its outputs alone.
 
     ``privatize`` is an oracle, or anything that takes values, one for each person, and returns as many outputs:
-    reports, arrays, or a list of numbers, texts, tuples, sets. It is called with one value many times over. What it
-    claims is said by ``epsilon`` and ``eta`` (1, plain LDP, unless given), or by the ``oracle`` that it implements. The
+    reports, arrays, or a list of numbers, texts, tuples, sets. It is called with one value many times over. ``epsilon``
+    and ``eta`` (1, plain LDP, unless given) state its claim, or the ``oracle`` that it implements does. The
     ``values`` to compare come from ``values_of`` unless given. Each is privatized ``samples`` times. An honest
     mechanism is accused with a probability of at most ``1 - confidence``.
 
-    ``supports(outputs, values)`` may tell how much each output speaks for each value, an array with a column for each,
-    where that is hidden, as behind a hash; for a known oracle its declared law does. ``progress`` is told of each
-    output twice, when it was drawn and when it was judged.
+    Where outputs hide what they support, as behind a hash, ``supports(outputs, values)`` may return how much each
+    output speaks for each value, as an array with a column for each value; a known oracle's declared law does this.
+    ``progress`` is called twice for each output: when it was drawn, and when it was judged.
 
     >>> import fldp
     >>> audit(fldp.GRR(epsilon=1.0, domain_size=5), samples=4000, rng=7)
@@ -117,6 +117,8 @@ def audit(
         oracle = oracle or listed("audit", own)
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
+    if not isinstance(values, Iterable | None):
+        raise fail("audit", "values", f"a list of 2 to {_MAX_VALUES} values", values)
     if values is None and domain_size is None and oracle:
         values = values_of(oracle, stream.child("audit", "values"))
     claim, error = _claim(epsilon, eta, oracle, values), 1 - fraction("audit", "confidence", confidence)

@@ -11,6 +11,8 @@ from fldp.numerics.binomial_bounds import wilson
 from fldp.numerics.types import Floats
 from fldp.privacy.auditor.events import Counts, Event, EventFamily, event
 
+_MAX_EXPONENT = 700.0  # beyond which a float cannot hold the power of e
+
 
 @dataclass(frozen=True)
 class AuditedClaim:
@@ -34,7 +36,7 @@ class AuditedClaim:
 
         The power of e and the sum are rounded so that they never break it by themselves.
         """
-        return low - high * nextafter(exp(self.epsilon), inf) - self.slack - 1e-12
+        return low - high * nextafter(exp(min(self.epsilon, _MAX_EXPONENT)), inf) - self.slack - 1e-12
 
     def certified(self, low: float, high: float) -> float:
         """Return the largest epsilon that the bounds refute at this eta; 0 if they refute none."""

@@ -40,7 +40,7 @@ class Command:
     ... sys.stdout.buffer.write(fldp.wire.encode(reports))
     ... '''
     >>> Command(shlex.join([sys.executable, "-c", client]), oracle)([2])
-    <1 reports of GRR(epsilon=1.0, domain_size=3)>
+    <1 report of GRR(epsilon=1.0, domain_size=3)>
     """
 
     def __init__(

@@ -95,11 +95,20 @@ def integrity(
     chance = fraction("integrity", "false_alarm", false_alarm)
     source = _as_sent(source)
     data = source.data if isinstance(source, Reports) else None
-    whole = source if isinstance(source, Tally) else tally or source.oracle.tally(source)
+    whole = source if isinstance(source, Tally) else _whole(source, tally)
     if data is not None and (whole.oracle, whole.n) != (source.oracle, len(data)):
         raise MergeError(f"integrity: the tally must belong to the {len(data)} reports, got {whole!r}")
     findings = tuple(_tested(source.oracle, whole, data, anytime))
     return Findings(source.oracle, whole.n, "tally" if data is None else "reports", findings, chance, anytime)
+
+
+def _whole(source: Reports, tally: Tally | None) -> Tally:
+    """Return the tally of reports: as given, or counted."""
+    if tally is None:
+        return source.oracle.tally(source)
+    if not isinstance(tally, Tally):
+        raise DomainError(f"integrity: tally must be the tally of the reports, or None, got {type(tally).__name__}")
+    return tally
 
 
 def _as_sent(source: Reports | Tally) -> Reports | Tally:

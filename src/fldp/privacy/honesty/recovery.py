@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fldp.data.estimate import Basis, Estimate, Option, Total
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_values
-from fldp.errors import ParameterError
+from fldp.errors import DomainError, ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.claims import Scores
@@ -65,7 +65,7 @@ class Recovered(Estimate):
         if self.original is not None:
             return super().sum(values)
         assert self.whole is not None, "it is made from one"
-        chosen = np.unique(as_values("Estimate", list(values), len(self.counts)))
+        chosen = np.unique(as_values("Estimate", values, len(self.counts)))
         plain = self.whole.sum(chosen)
         is_known = len(chosen) == len(self.counts)  # the total is counted, not estimated: a fake adds 1
         taken = 1.0 if is_known else float(self.each[chosen].sum())
@@ -94,6 +94,8 @@ def recover(
     >>> [bool(low < count < high) for (low, high), count in zip(recovered.interval(0.99)[[1, 9]], [0, 20_000])]
     [True, True]
     """
+    if not isinstance(source, Reports | Tally):
+        raise DomainError(f"recover: the source must be reports or a tally, got {type(source).__name__}")
     if analysis(source.oracle).domain_size is None:
         raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {source.oracle!r}")
     oracle, data = listed("recover", source.oracle), source.data if isinstance(source, Reports) else None
@@ -120,7 +122,7 @@ def _remedy(oracle: FrequencyOracle, is_tally: bool) -> str:
 
 
 def _given(oracle: FrequencyOracle, targets: Iterable[int]) -> Targets:
-    chosen = np.unique(as_values("recover", list(targets), oracle.domain_size)).astype(np.int64)
+    chosen = np.unique(as_values("recover", targets, oracle.domain_size)).astype(np.int64)
     if len(chosen) < 2:
         raise ParameterError(f"recover: targets must be two values or more, got {len(chosen)}")
     return chosen

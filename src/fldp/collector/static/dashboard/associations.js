@@ -48,7 +48,7 @@ function matrixParts(names, rows, level) {
   );
   const lead = sentences.length
     ? `These go together; with ${levelText(level)} certainty, none of them by chance:`
-    : "No two questions go together for sure.";
+    : "No two questions clearly go together.";
   return [
     element("p", {}, lead),
     element(

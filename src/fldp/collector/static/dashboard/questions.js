@@ -165,7 +165,7 @@ const EVERY_LOOK =
   "The intervals of a question hold for all of its answers and whenever you look, on days that were chosen beforehand. " +
   "Cross-tables, associations and shares among those who answered are for this one look.";
 const ONE_LOOK =
-  "Intervals are for one question and this one look. Who looks every day, or at many questions, is misled more often than the level says.";
+  "Intervals are for one question and this one look. Looking every day, or at many questions, misleads more often than the level says.";
 
 /**
  * Make the line of a question in the list: what it asks, which leads to its own page, and its result in one sentence.

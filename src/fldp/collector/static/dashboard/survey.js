@@ -270,7 +270,7 @@ const byValue = (a, b) => a.value - b.value;
  */
 const byCount = (a, b) => b.count - a.count || byValue(a, b);
 
-const NO_CANDIDATES = "Name texts above, and how often they were answered is estimated here.";
+const NO_CANDIDATES = "Name texts above; estimates of how often they were answered appear here.";
 
 /**
  * Return why there are no estimates, where that can be changed on this page.

@@ -62,7 +62,7 @@ export function valuesTable(isOrdered) {
     element(
       "p",
       { class: "small muted narrow-only" },
-      "A wider screen shows numbers of people, too; the file has them.",
+      "A wider screen also shows numbers of people, and so does the file.",
     ),
   ];
 

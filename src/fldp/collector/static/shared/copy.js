@@ -31,7 +31,7 @@ export function copyable(label, text, button = "Copy") {
       () => false,
     );
     if (!isCopied) mark(shown);
-    said.textContent = isCopied ? "Copied." : "Marked: copy it with the keyboard.";
+    said.textContent = isCopied ? "Copied." : "Selected: copy it with the keyboard.";
   };
   const taker = element("button", { type: "button", class: "quiet", click: copy }, button);
   return element("div", { class: "copyable" }, shown, taker, said);

@@ -81,7 +81,7 @@ export const en = {
   ticket: "The ticket in your link is sent with them, and is not kept beside them.",
   linked:
     "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. " +
-    "How little it says of your answer is shown below.",
+    "Below you see how little it says about your answer.",
   pass: "A pass is sent with them, for which the ticket in your link was exchanged. Nobody can tell which ticket it was.",
   unlinked:
     "A part of them is computed from that pass: you could not choose it, and nobody can tell from it which report is yours.",
@@ -265,7 +265,7 @@ export const en = {
     group: "In which group your answer is. This is weak: answers in different groups are not protected at all.",
     /** @type {(size: number, left: string) => string} */
     leaves: (size, left) => `Of ${count(size)} answers it leaves ${left}.`,
-    etaOne: "Any two answers can give all the same reports. This is plain local differential privacy.",
+    etaOne: "Each report could come from any answer. This is plain local differential privacy.",
     etaZero: "Some answers have no report in common. This is weak, and much weaker than local differential privacy.",
     /** @type {(share: string, isAtLeast: boolean) => string} */
     etaSome: (share, isAtLeast) =>

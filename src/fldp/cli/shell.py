@@ -43,7 +43,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
+    """Run the shell. An error is one line on standard error and exit code 2; 1 is a failed check, 130 Ctrl-C."""
     debug = "--debug" in sys.argv
     try:
         sys.exit(_run())
@@ -52,8 +52,6 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt:
-        _complain(None, "fldp: interrupted", debug)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, alone: its help was shown
             sys.exit(0)
@@ -85,8 +83,8 @@ def _run() -> Any:
     return app(prog_name="fldp", standalone_mode=False)
 
 
-def _complain(error: BaseException | None, line: str, debug: bool) -> None:
-    if debug and error is not None:
+def _complain(error: BaseException, line: str, debug: bool) -> None:
+    if debug:
         traceback.print_exception(error)
     typer.echo(line, err=True)
     sys.exit(2)

@@ -18,6 +18,7 @@ from fldp import FldpError, Limits, Participant, Spent
 from fldp.participant import notes
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
+from fldp.participant.text_files import ChanceFile
 from fldp.participant_store import MemoryStore, Store
 from support.participant_surveys import ORIGIN, WIDE, specification
 
@@ -586,3 +587,11 @@ def test_when_an_answer_is_due_is_drawn_once(store, monkeypatch):
     with store.exclusive() as book:
         book.keep_note(ORIGIN, "due v", "[1, 2, 3]")
     assert now <= notes.due(store, (ORIGIN, "v"), "key", 60) <= now + 60
+
+
+def test_texts_that_cannot_be_read_or_written_are_named_with_the_reason(tmp_path):
+    texts = ChanceFile(tmp_path / "missing" / "answers.db.chances")
+    with pytest.raises(FldpError, match=r"answers\.db\.chances: cannot be written: No such file or directory"):
+        texts.add("https://a.example", "00", 7)
+    with pytest.raises(FldpError, match="cannot be read: Is a directory"):
+        ChanceFile(tmp_path).find("https://a.example", "00")

@@ -1,6 +1,5 @@
 """The shell itself: all commands under one name, and how errors are told."""
 
-import os
 import re
 import sys
 import traceback
@@ -49,9 +48,6 @@ def main() -> None:
         sys.exit(_run())
     except FldpError as error:
         _complain(error, str(error), debug)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, alone: its help was shown
             sys.exit(0)

@@ -221,6 +221,22 @@ def test_a_period_without_a_report_and_one_that_was_sent_are_told_apart():
     assert "· sent, 2026-02-03 00:00 UTC" in page(shown)
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "confirmed"),
+    [
+        (200, b'{"accepted": 1}', True),
+        (200, b'{"accepted": true}', False),
+        (200, b"<html>log in first</html>", False),
+        (200, b"[]", False),
+        (200, b"{}", False),
+        (200, b"[" * 100_000, False),
+        (503, b'{"accepted": 1}', False),
+    ],
+)
+def test_only_a_collector_confirms_what_was_sent(status, body, confirmed):
+    assert sending.PlainReply(status, body).confirms("accepted") is confirmed
+
+
 def test_a_report_that_cannot_be_taken_back_now_is_told_with_an_exit_code(tmp_path, monkeypatch):
     def unreachable(*_):
         raise ConnectionRefusedError

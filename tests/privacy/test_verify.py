@@ -8,11 +8,13 @@ import pytest
 import fldp
 from fldp import verify
 from fldp.oracles.kit import analysis
+from fldp.presentation import tables
 from fldp.privacy.laws import read_table
 from fldp.privacy.notions import parse
 from fldp.privacy.verifier import shrink
 from fldp.randomness.coins import exp_lower
 from support import cases
+from support.defects import TooLargeEta, TrueValueFirstOpenly
 
 each_case = pytest.mark.parametrize("oracle", [oracle for _, oracle in cases.CASES.values()], ids=cases.CASES)
 
@@ -407,3 +409,26 @@ def test_absurd_numbers_are_refused(cell):
 def test_tables_that_take_forever_are_refused():
     with pytest.raises(fldp.ParameterError, match="values times probabilities exceed 16,777,216"):
         verify([[1, 0]] * 5000)
+
+
+class LargerCrowd(fldp.FHR):
+    """A report is said to leave six values; it leaves four."""
+
+    @property
+    def anonymity(self):
+        return 6
+
+
+@pytest.mark.parametrize(
+    ("oracle", "told"),
+    [
+        (
+            TooLargeEta(1.0, 7, sensitive=(0, 1)),
+            ": two values can share 0.538 of their reports, less than the oracle says",
+        ),
+        (LargerCrowd(1.0, 7), ": a report can leave 4 values possible, fewer than the oracle says"),
+        (TrueValueFirstOpenly(1.0, 7), ""),
+    ],
+)
+def test_the_shell_says_in_what_way_an_oracle_keeps_less_than_it_says(oracle, told):
+    assert tables._verdict(verify(oracle)) == f"DOES NOT HOLD{told}"

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from fldp.collector import server
 from fldp.collector.http import middleware
 from fldp.errors import FldpError
 
@@ -37,3 +38,18 @@ def test_a_mistake_that_nobody_caught_is_one_line_with_its_traceback(event, code
 def test_an_error_is_answered_by_its_kind_and_says_nothing_of_the_inside(error, status, told):
     problem = middleware._problem(error)
     assert (problem.status, problem.fields["detail"]) == (status, told)
+
+
+def test_a_system_that_permits_few_files_is_told_of(monkeypatch, caplog):
+    limits = []
+    monkeypatch.setattr(server.resource, "getrlimit", lambda _: (256, 512))
+    monkeypatch.setattr(server.resource, "setrlimit", lambda _, chosen: limits.append(chosen))
+    monkeypatch.setattr(server.logs.log, "propagate", True)
+    server.allow_connections(10_000)
+    assert limits == [(512, 512)]
+    assert "the system permits fewer connections" in caplog.text
+
+
+def test_without_uvloop_the_loop_is_pythons_own(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert server.loop_factory() is None

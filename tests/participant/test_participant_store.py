@@ -595,3 +595,19 @@ def test_texts_that_cannot_be_read_or_written_are_named_with_the_reason(tmp_path
         texts.add("https://a.example", "00", 7)
     with pytest.raises(FldpError, match="cannot be read: Is a directory"):
         ChanceFile(tmp_path).find("https://a.example", "00")
+
+
+def test_a_store_of_ones_own_need_not_keep_notes():
+    """Then nothing says what went through a relay, and the moment of an answer is drawn anew."""
+
+    class Plain:
+        @contextmanager
+        def exclusive(self):
+            yield object()
+
+    notes.keep_relayed(Plain(), ORIGIN, "00")
+    assert not notes.is_relayed(Plain(), ORIGIN, "00")
+    now = time.time()
+    moments = {notes.due(Plain(), (ORIGIN, "00"), "key", 1e6) for _ in range(5)}
+    assert len(moments) == 5
+    assert all(now <= moment <= time.time() + 1e6 for moment in moments)

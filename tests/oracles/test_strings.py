@@ -1,6 +1,7 @@
 """Strings as values: what is one, candidates, estimates of them, surveys, participants, the shell."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -280,3 +281,13 @@ def test_an_estimate_needs_reports():
         fldp.Sampled(epsilon=1.0, answers=5, views=1)
     with pytest.raises(fldp.DomainError, match=r"records must be rows of shape \('users', 2\), got shape \(1, 3\)"):
         fldp.Sampled(epsilon=1.0, answers=[2, 2], views=1).record_code.encode([[0, 0, 0]])
+
+
+def test_an_oracle_among_candidates_is_one_over_strings_with_its_epsilon():
+    few = fldp.CMS(epsilon=1.0, hashes=4, width=16).among(["tea", "coffee"])
+    other = replace(few, epsilon=0.5)
+    assert other.base == replace(few.base, epsilon=0.5)
+    with pytest.raises(ParameterError, match="base must be an oracle over strings"):
+        replace(few, base=fldp.GRR(1.0, 4))
+    records = listed("card", fldp.Sampled(epsilon=1.0, answers=[3, 2], views=1))
+    assert repr(records).endswith("records)")

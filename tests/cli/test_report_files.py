@@ -176,3 +176,23 @@ def test_parquet_without_rows_is_an_empty_tally(folder):
     pq.write_table(table, folder / "empty.parquet")
     for oracle in (ORACLE, fldp.GRR(1.0, 300)):
         assert files.read(str(folder / "empty.parquet"), oracle).tally == fldp.Tally.empty(oracle)
+
+
+def test_files_that_do_not_belong_together_are_told_apart(folder, tmp_path):
+    other = fldp.GRR(epsilon=2.0, domain_size=5)
+    (tmp_path / "other.fldp").write_bytes(wire.encode(other.privatize([0, 1], rng=1)))
+    with pytest.raises(fldp.MergeError, match=r"other\.fldp: does not belong with .*reports\.fldp: GRR\(epsilon=2"):
+        files.combine([str(folder / "reports.fldp"), str(tmp_path / "other.fldp")])
+    with pytest.raises(fldp.FldpError, match="files: there must be at least one file"):
+        files.combine([])
+
+
+def test_two_empty_tallies_are_no_file_given_twice(tmp_path):
+    for name in ("a.fldp", "b.fldp"):
+        (tmp_path / name).write_bytes(wire.encode_tally(fldp.Tally.empty(ORACLE)))
+    assert files.combine([str(tmp_path / "a.fldp"), str(tmp_path / "b.fldp")]).tally.n == 0
+
+
+def test_what_is_no_file_is_no_parquet(tmp_path):
+    assert not files.is_parquet(str(tmp_path))
+    assert not files.is_parquet(str(tmp_path / "missing"))

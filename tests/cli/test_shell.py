@@ -131,3 +131,29 @@ def test_completion_is_offered(monkeypatch):
 def test_a_word_that_is_nearly_a_command():
     assert "privatize" in shell("privatise", code=2)[1]
     assert fldp.__version__ in shell("--version")[0]
+
+
+@pytest.mark.parametrize("words", [("--help",), ("telemetry", "env", "--json")])
+def test_a_reader_who_has_seen_enough_is_no_error(words, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    line = [sys.executable, "-m", "fldp", *words]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_options_without_a_command():
+    assert shell("--debug", "--version")[0] == f"fldp {fldp.__version__}\n"
+    assert "Usage: fldp" in shell("--debug")[0]
+    done = run_here("--debug", "tally", "missing.fldp", code=2)
+    assert "Traceback" in done.stderr.decode()
+    assert done.stderr.decode().splitlines()[-1].startswith("missing.fldp")
+
+
+def test_ctrl_c_ends_a_command_with_130(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fldp.Survey, "load", interrupted)
+    assert run_here("survey", "check", "survey.toml", code=130).stderr == b""

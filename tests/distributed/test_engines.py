@@ -8,7 +8,7 @@ import pytest
 
 import fldp
 from fldp.distributed import Part, PartialTally, privatize, tally
-from fldp.distributed.engines import registry
+from fldp.distributed.engines import registry, spark
 from fldp.distributed.engines.registry import ENGINES, Engine, choices, engine_of
 from support.lake_files import ORACLE, reports, save
 
@@ -64,3 +64,34 @@ def test_help_and_messages_follow_from_the_registry(abacus):
 def test_a_partial_tally_has_its_earlier_name_still():
     assert Part is PartialTally
     assert registry.get_engine("local") is ENGINES["local"]
+
+
+def test_spark_without_java_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(spark.shutil, "which", lambda _: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(fldp.FldpError, match="spark: Java 17 or newer must be on the path, or JAVA_HOME must name it"):
+        spark._start_session(None, "local[2]")
+
+
+class Session:
+    """What is asked of a session about its size; Spark Connect has no context."""
+
+    def __init__(self, cores):
+        self.conf = {"spark.sql.shuffle.partitions": "200"}
+        if cores:
+            self.sparkContext = SimpleNamespace(defaultParallelism=cores)
+
+
+@pytest.mark.parametrize(
+    ("cores", "size", "tasks"),
+    [
+        (None, 2**40, 200),  # as configured
+        (4, 2**20, 16),  # a few for each core
+        (4, 0, 4),  # one for each core, where a state is larger than what is read
+        (4, 2**40, 200),  # many, for executors that are still to come
+    ],
+)
+def test_tasks_follow_from_the_cores_and_from_what_is_read(cores, size, tasks):
+    job = SimpleNamespace(oracle=ORACLE)
+    assert spark._TASKS_PER_CORE * 4 == 16
+    assert spark.task_count(Session(cores), [SimpleNamespace(bytes=size)], job) == tasks

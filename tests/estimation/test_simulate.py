@@ -70,3 +70,9 @@ def test_a_billion_users(oracle):
 def test_bad_counts(counts):
     with pytest.raises(fldp.ParameterError, match="simulate: counts must be"):
         fldp.simulate(fldp.GRR(1.0, 5), counts)
+
+
+def test_counts_of_records_have_the_shape_of_all_answers():
+    oracle = fldp.Sampled(epsilon=1.0, answers=[3, 2], views=1)
+    with pytest.raises(fldp.ParameterError, match=r"counts must be integers of shape \(3, 2\), one for each record"):
+        fldp.simulate(oracle, [1, 2, 3])

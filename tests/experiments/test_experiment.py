@@ -1,6 +1,8 @@
 """An experiment from its specification to its table, whatever happens on the way."""
 
 import contextlib
+import errno
+import hashlib
 import io
 import json
 import os
@@ -573,3 +575,17 @@ def test_the_guide_does_what_it_says(tmp_path):
     with contextlib.redirect_stdout(out):
         exec(script, {"__name__": "guide"})
     assert len(out.getvalue().splitlines()) == 3 * 2
+
+
+def test_a_journal_that_cannot_be_written_or_is_none_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "write", full)
+        with pytest.raises(FldpError, match=r"new\.journal: cannot be written: No space left on device"):
+            Journal(tmp_path / "new.journal", {"name": "x"})
+    body = b"no JSON"
+    (tmp_path / "x.journal").write_bytes(hashlib.sha256(body).hexdigest()[:16].encode() + b" " + body + b"\n")
+    with pytest.raises(FldpError, match=r"x\.journal: is not the journal of an experiment; remove it to start over"):
+        Journal(tmp_path / "x.journal", {"name": "x"})

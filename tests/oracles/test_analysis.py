@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fldp
@@ -17,9 +19,13 @@ from fldp.oracles.base import analysis as core
 from fldp.oracles.kit import (
     Analysis,
     CellClaim,
+    Estimator,
     FrequencyOracle,
     Oracle,
+    PureOracle,
+    Reports,
     Symbols,
+    UnevenOracle,
     analyses,
     analysis,
     supports_worth,
@@ -254,3 +260,55 @@ def test_a_client_loads_no_companion():
         "assert 'fldp.oracles.flexible.fhr_analysis' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@dataclass(frozen=True, repr=False)
+class Silent(FrequencyOracle):
+    """An oracle that says nothing of its law: what a report is, and what it means, stand in GRR."""
+
+    name = "test-silent"
+    _mechanism = property(lambda self: fldp.GRR(self.epsilon, self.domain_size))
+    estimator = property(lambda self: Estimator(self.domain_size))
+
+
+@pytest.mark.parametrize(
+    ("member", "asked"),
+    [
+        ("outcomes", lambda about: about.outcomes),
+        ("law", lambda about: about.law(0)),
+        ("pair_noise or spread", lambda about: about.spread()),
+        ("pair_noise or linear_covariance", lambda about: about.linear_covariance(np.ones(4), np.ones(4))),
+        ("pair_noise or largest_square", lambda about: about.largest_square(np.ones(4))),
+    ],
+)
+def test_what_an_oracle_does_not_say_of_itself_is_named_with_the_place_for_it(member, asked):
+    with pytest.raises(NotImplementedError) as error:
+        asked(analysis(Silent(1.0, 4)))
+    told = f"Silent: define {member} in its companion, a subclass of Analysis under @analyses(Silent)"
+    assert str(error.value).startswith(told)
+
+
+def test_an_oracle_that_counts_supports_names_its_probabilities():
+    class Coinless(PureOracle):
+        name = "test-coinless"
+        _mechanism = property(lambda self: fldp.GRR(self.epsilon, self.domain_size))
+
+    with pytest.raises(TypeError, match="Coinless: define coin, or p and q"):
+        _ = Coinless(1.0, 4).estimator
+
+
+def test_an_oracle_of_ones_own_has_probabilities_by_kinds_of_values():
+    """The values of IDUE have a p and a q for each budget; an oracle that declares them estimates alike."""
+    inner = fldp.IDUE(epsilon=2.0, domain_size=5, budgets={0: 0.5})
+
+    class ByKinds(UnevenOracle):
+        name = "test-kinds"
+        _mechanism = property(lambda self: inner)
+        kinds, kind_of = inner.estimator.kinds, inner.estimator.kind_of
+
+    mine, reports = ByKinds(2.0, 5), inner.privatize([0, 1, 2, 3, 4] * 40, rng=1)
+    estimate = mine.estimate(Reports(mine, reports.data))
+    assert estimate.counts == pytest.approx(inner.estimate(reports).counts)
+    assert estimate.stderr == pytest.approx(inner.estimate(reports).stderr)
+    for own, others in zip(mine.chances, inner.estimator.chances, strict=True):
+        assert own == pytest.approx(others)

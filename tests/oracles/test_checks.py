@@ -7,15 +7,35 @@ from pathlib import Path
 import pytest
 
 import fldp
+from fldp.conformance import checks
 from fldp.conformance.checks import CheckError, check_oracle
 from fldp.oracles import get, kit, names, register, registry
 from support import defects
+from support.careless_oracles import CARELESS
+
+
+class Broken(fldp.GRR):
+    def privatize(self, values, *, rng=None):
+        raise fldp.DomainError("no values today")
 
 
 @pytest.mark.parametrize(("oracle", "check"), defects.PLANTED.items(), ids=lambda item: type(item).__name__)
 def test_planted_defects_are_caught(oracle, check):
     with pytest.raises(CheckError, match=check):
         check_oracle(oracle)
+
+
+@pytest.mark.parametrize(("oracle", "said"), CARELESS.items(), ids=lambda item: getattr(item, "__name__", None))
+def test_careless_mistakes_are_named(oracle, said):
+    check, what = said
+    assert check in [each.__name__ for each in checks.CHECKS]
+    with pytest.raises(CheckError, match=rf"(?s)^{check}: {oracle.__name__}\(.*{re.escape(what)}"):
+        getattr(checks, check)(oracle(1.0, 7), 0)
+
+
+def test_an_error_that_is_none_of_a_check_names_the_check():
+    with pytest.raises(CheckError, match=r"^check_identity: Broken\(.*\): unexpected error: no values today$"):
+        check_oracle(Broken(1.0, 7))
 
 
 @pytest.mark.long

@@ -146,3 +146,10 @@ def test_many_groups_fit_into_a_header():
     with pytest.raises(fldp.WireError, match="too large to be trusted"):
         fldp.wire.decode(fldp.wire.encode(oracle.privatize([0, 7])))
     assert len(fldp.wire.decode(fldp.wire.encode(oracle.privatize([0, 7])), oracle)) == 2
+
+
+def test_what_the_tests_of_integrity_cannot_see_is_said():
+    oracle = fldp.Grouped(epsilon=1.0, groups=[3, 5], base="grr")
+    first, *rest = analysis(oracle).blind()
+    assert first == "fakes that choose a group: the sizes of the groups are data"
+    assert tuple(rest) == analysis(oracle.members[1]).blind()

@@ -464,3 +464,12 @@ def test_the_responder_is_audited_over_eight_days(tmp_path, forgets):
 
     result = audit_histories(survey.oracle, client=client, values=[0, 1], samples=20_000, confidence=0.9999, rng=1)
     assert result.holds is not forgets
+
+
+def test_bases_are_a_sequence_that_shows_itself():
+    oracle = fldp.LWR(epsilon=1.0, epsilon_permanent=2.0, domain_size=8)
+    kept = oracle.memoization.keep(5, rng=1)
+    assert repr(kept) == f"<5 bases of {oracle!r}>"
+    assert kept[1:3] == oracle.memoization.keep(5, rng=1)[1:3] != kept[2:4]
+    assert kept[-1] == kept[4:]
+    assert kept != kept.data.tolist()

@@ -11,7 +11,9 @@ from fldp import wire
 from fldp.conformance.vectors import CASES
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.analysis import analysis
+from fldp.oracles.sampled.among_records import AmongRecords
 from fldp.oracles.sampled.effects import Effects, spread_of
+from fldp.oracles.sampled.sampled import of_questions
 from fldp.oracles.sampled.views import base_oracle
 from support import naive
 
@@ -307,6 +309,35 @@ def test_a_table_that_no_view_has_is_refused_with_those_there_are():
     assert tables.crosses == [(0, 1)]
 
 
+def test_questions_are_named_as_they_are(three_questions):
+    for action, message in (
+        (lambda: three_questions["colour"], "tables: the question must be one of 0, 1, 2, got 'colour'"),
+        (lambda: three_questions.shares((1, 0)), "tables: questions must be different, and in their order, got (1, 0)"),
+        (lambda: three_questions.cross(1, 1), "cross: name two different questions, got '1' twice"),
+        (lambda: three_questions[0].answered(), "answered: '0' is not optional"),
+        (lambda: of_questions("fldp", fldp.GRR(1.0, 4)), "'sampled', which asks several questions"),
+    ):
+        with pytest.raises(fldp.ParameterError) as error:
+            action()
+        assert message in str(error.value)
+
+
+def test_single_records_are_privatized_and_not_counted():
+    oracle = fldp.Sampled(epsilon=1.0, answers=[4, 3, 2], views=2)
+    few = oracle.among([[0, 0, 0], [3, 2, 1], [1, 1, 1]])
+    assert repr(few) == f"{oracle!r}.among(3 records)"
+    assert (few.name, few.parameters) == (oracle.name, oracle.parameters)
+    rows = oracle.record_code.decode(few.records[[2, 0, 1, 1]])
+    assert (few.privatize([2, 0, 1, 1], rng=3).data == oracle.privatize(rows, rng=3).data).all()
+    for refused in (lambda: few.estimate(few.privatize([0, 1], rng=1)), lambda: few.variance(2, 1)):
+        with pytest.raises(fldp.ParameterError, match="single records are not counted; estimate tables instead"):
+            refused()
+    with pytest.raises(fldp.ParameterError, match=r"chosen must be 1 to .* different records"):
+        oracle.among([[0, 0, 0], [0, 0, 0]])
+    with pytest.raises(fldp.ParameterError, match="base must be an oracle over records"):
+        AmongRecords(1.0, base=fldp.GRR(1.0, 4), chosen=(0, 1))
+
+
 def test_simulated_tallies_are_those_of_people():
     """The mean over tallies that are drawn is that over people; 5 standard errors of 200 runs."""
     oracle = fldp.Sampled(epsilon=1.0, answers=[3, 2], views=[[0], [0, 1]], weights=[1, 2], base="oue")
@@ -360,6 +391,19 @@ BAD = [
     ({"answers": [2, 2], "views": 1, "eta": 0.5}, "Sampled: eta must be 1 with base 'ss'; 'fwr' has others, got 0.5"),
     ({"answers": [2, 2], "views": 1, "base": "fwr", "eta": 0.5}, "a single report can reveal the value"),
     ({"answers": [300, 300], "views": 2}, "views of at most 65,536 values each"),
+    ({"answers": [2, 2], "views": [[0], [5]]}, "lists of numbers of questions from 0 to 1, rising, got [5]"),
+    ({"answers": [2, 2], "views": [[0], [0], [1]]}, "views must be different views; weights say how often"),
+    ({"answers": [2, 2], "views": []}, "Sampled: views must be 1, 2 or a list of 1 to"),
+    ({"answers": [8], "views": [[0], ["cells", 0]]}, "views must be ['cells', question, number], got ['cells', 0]"),
+    (
+        {"answers": [2, 2], "views": 1, "weights": 3},
+        "must be a list of whole numbers, one for each view, got 3",
+    ),
+    ({"answers": [2, 2], "views": 1, "weights": [2**32, 1]}, "weights must be at most 2^32 together, got 4294967297"),
+    (
+        {"answers": [8, 2], "views": [["wave", 0, 3], [0], [1]], "base": "fwr", "eta": Fraction(1, 2)},
+        "a view 'wave' has eta 1: leave it out, or eta",
+    ),
 ]
 
 

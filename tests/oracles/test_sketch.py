@@ -13,6 +13,7 @@ from fldp import wire
 from fldp.conformance.checks import FALSE_ALARM, _check_errors
 from fldp.data.reports import Tally
 from fldp.errors import DomainError, ParameterError
+from fldp.oracles import get
 from fldp.oracles.kit import analysis
 from support import naive
 
@@ -185,3 +186,10 @@ def test_the_realised_coins_debias():
     for oracle, ratio in ((fldp.CMS(1.0, 2, 4), 1), (fldp.HCMS(1.0, 2, 4), 1)):
         verification = fldp.verify(oracle)
         assert Fraction(1) < verification.ratio <= fldp.randomness.coins.exp_lower(ratio)
+
+
+@pytest.mark.parametrize("name", ["cms", "hcms"])
+def test_a_law_is_conditional_on_the_hash_function(name):
+    oracle = get(name)(1.0, 2, 2)
+    with pytest.raises(ParameterError, match="public must be the hash function that the law is conditional on"):
+        analysis(oracle).law(0)

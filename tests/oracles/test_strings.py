@@ -1,6 +1,7 @@
 """Strings as values: what is one, candidates, estimates of them, surveys, participants, the shell."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -12,6 +13,7 @@ from fldp import wire
 from fldp.data.fingerprints import fingerprint, fingerprints
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.oracles.base.string_oracle import listed
+from fldp.oracles.kit import analysis
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
 from support.participant_surveys import ORIGIN
@@ -261,3 +263,31 @@ def test_bad_use_of_strings_is_one_line(folder, command, message):
     _, beside = shell(*command.split(), code=2)
     assert beside.startswith(message)
     assert beside.count("\n") == 1
+
+
+def test_laws_of_strings_are_asked_for_with_what_they_depend_on():
+    small = fldp.RAPPOR(epsilon=1.0, epsilon_permanent=2.0, bits=4, hashes=1, cohorts=2)
+    with pytest.raises(fldp.ParameterError, match="public must be the cohort that the law is conditional on, got None"):
+        analysis(small).law(0)
+    large = fldp.RAPPOR(epsilon=1.0, epsilon_permanent=2.0, bits=64, hashes=2, cohorts=8)
+    with pytest.raises(fldp.ParameterError, match=r"the law has 2\^64 outcomes, too many to enumerate"):
+        analysis(large).law(0, 0)
+
+
+def test_an_estimate_needs_reports():
+    with pytest.raises(fldp.DomainError, match="GRR: an estimate needs a tally or reports, got list"):
+        fldp.GRR(1.0, 4).estimate([1, 2])
+    with pytest.raises(fldp.ParameterError, match=r"answers must be a list of 1 to .* numbers of answers, got 5"):
+        fldp.Sampled(epsilon=1.0, answers=5, views=1)
+    with pytest.raises(fldp.DomainError, match=r"records must be rows of shape \('users', 2\), got shape \(1, 3\)"):
+        fldp.Sampled(epsilon=1.0, answers=[2, 2], views=1).record_code.encode([[0, 0, 0]])
+
+
+def test_an_oracle_among_candidates_is_one_over_strings_with_its_epsilon():
+    few = fldp.CMS(epsilon=1.0, hashes=4, width=16).among(["tea", "coffee"])
+    other = replace(few, epsilon=0.5)
+    assert other.base == replace(few.base, epsilon=0.5)
+    with pytest.raises(ParameterError, match="base must be an oracle over strings"):
+        replace(few, base=fldp.GRR(1.0, 4))
+    records = listed("card", fldp.Sampled(epsilon=1.0, answers=[3, 2], views=1))
+    assert repr(records).endswith("records)")

@@ -212,3 +212,18 @@ def test_what_was_spent_counts_at_most_two_million_answers():
     assert Spent(Fraction(1), answers=2_000_000).answers == 2_000_000
     with pytest.raises(ParameterError, match="answers must be an integer from 0 to 2000000, got 2000001"):
         Spent(Fraction(1), answers=2_000_001)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"origin": 1}, "Charge: origin must be text, got 1"),
+        ({"size": "2"}, "Charge: size must be an integer, got '2'"),
+        ({"renews": True}, "Charge: renews must be false without an epoch, got True"),
+        ({"epoch": "2026-13"}, "2026-13"),
+    ],
+)
+def test_a_charge_is_checked(change, message):
+    fields = {"origin": "https://a.example", "topic": "t", "version": "v", "cost": Spent(), "labels": "l", "size": 2}
+    with pytest.raises(fldp.FldpError, match=message):
+        Charge(**{**fields, "day": "2026-01-01", **change})

@@ -18,6 +18,7 @@ from fldp import FldpError, Limits, Participant, Spent
 from fldp.participant import notes
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
+from fldp.participant.text_files import ChanceFile
 from fldp.participant_store import MemoryStore, Store
 from support.participant_surveys import ORIGIN, WIDE, specification
 
@@ -586,3 +587,27 @@ def test_when_an_answer_is_due_is_drawn_once(store, monkeypatch):
     with store.exclusive() as book:
         book.keep_note(ORIGIN, "due v", "[1, 2, 3]")
     assert now <= notes.due(store, (ORIGIN, "v"), "key", 60) <= now + 60
+
+
+def test_texts_that_cannot_be_read_or_written_are_named_with_the_reason(tmp_path):
+    texts = ChanceFile(tmp_path / "missing" / "answers.db.chances")
+    with pytest.raises(FldpError, match=r"answers\.db\.chances: cannot be written: No such file or directory"):
+        texts.add("https://a.example", "00", 7)
+    with pytest.raises(FldpError, match="cannot be read: Is a directory"):
+        ChanceFile(tmp_path).find("https://a.example", "00")
+
+
+def test_a_store_of_ones_own_need_not_keep_notes():
+    """Then nothing says what went through a relay, and the moment of an answer is drawn anew."""
+
+    class Plain:
+        @contextmanager
+        def exclusive(self):
+            yield object()
+
+    notes.keep_relayed(Plain(), ORIGIN, "00")
+    assert not notes.is_relayed(Plain(), ORIGIN, "00")
+    now = time.time()
+    moments = {notes.due(Plain(), (ORIGIN, "00"), "key", 1e6) for _ in range(5)}
+    assert len(moments) == 5
+    assert all(now <= moment <= time.time() + 1e6 for moment in moments)

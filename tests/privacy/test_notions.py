@@ -3,6 +3,7 @@
 The last part holds the claims of docs/notions.md, each in the form in which it holds, or with a law that refutes it.
 """
 
+import re
 from fractions import Fraction
 from itertools import permutations
 from math import log
@@ -14,6 +15,7 @@ import fldp
 from fldp import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, verify
 from fldp.oracles.kit import analysis
 from fldp.privacy.notions import declared, parse
+from fldp.privacy.notions.uniform import ApproximateLDP
 from fldp.randomness.coins import exp_lower
 
 HALF = Fraction(1, 2)
@@ -264,3 +266,16 @@ def test_the_picture_has_the_budgets_of_its_laws():
     assert condensed[-1] == pytest.approx(1.5, abs=0.01)
     assert len({text.get_text() for text in tables["ID-LDP"].texts}) == 2
     assert log(2) < condensed[-1]
+
+
+@pytest.mark.parametrize("share", [None, "half", float("nan"), -0.1, 1.5, 2**1024])
+def test_a_share_is_a_number_from_0_to_1(share):
+    with pytest.raises(fldp.ParameterError, match="ApproximateLDP: delta must be a number from 0 to 1"):
+        ApproximateLDP(1.0, share)
+
+
+def test_a_delta_that_is_not_kept_is_named():
+    told = ApproximateLDP(0.5, 0.01)
+    assert not fldp.verify(fldp.GRR(1.0, 4), notion=told).holds
+    profile = analysis(fldp.GRR(1.0, 4)).profile()
+    assert re.fullmatch(r"delta at epsilon 0\.5 is 0\.\d+, above 0\.01", told.demand(0, 1).refusal(profile))

@@ -14,6 +14,7 @@ from fldp.privacy.notions import parse
 from fldp.privacy.verifier import shrink, verifiable
 from fldp.randomness.coins import exp_lower
 from support import cases
+from support.defects import TooLargeEta, TrueValueFirstOpenly
 
 each_case = pytest.mark.parametrize("oracle", [oracle for _, oracle in cases.CASES.values()], ids=cases.CASES)
 
@@ -423,3 +424,26 @@ def test_tables_that_take_forever_are_refused():
 def test_a_verdict_says_what_it_is_about(oracle, verdict):
     """A law that is too large is checked on fewer values, with another coin: that proves nothing about all of them."""
     assert verification_facts(fldp.verify(verifiable(oracle)), oracle)["verdict"] == verdict
+
+
+class LargerCrowd(fldp.FHR):
+    """A report is said to leave six values; it leaves four."""
+
+    @property
+    def anonymity(self):
+        return 6
+
+
+@pytest.mark.parametrize(
+    ("oracle", "told"),
+    [
+        (
+            TooLargeEta(1.0, 7, sensitive=(0, 1)),
+            ": two values can share 0.538 of their reports, less than the oracle says",
+        ),
+        (LargerCrowd(1.0, 7), ": a report can leave 4 values possible, fewer than the oracle says"),
+        (TrueValueFirstOpenly(1.0, 7), ""),
+    ],
+)
+def test_the_shell_says_in_what_way_an_oracle_keeps_less_than_it_says(oracle, told):
+    assert verification_facts(verify(oracle), oracle)["verdict"] == f"DOES NOT HOLD{told}"

@@ -113,3 +113,12 @@ def test_the_wire_has_all_that_a_client_needs():
     described = fldp.wire.describe(fldp.IDUE(2.0, 5, budgets={0: 0.5}))
     assert described == {"name": "idue", "epsilon": 2.0, "domain_size": 5, "budgets": [[0, 0.5]], "balance": 628}
     assert fldp.wire.build(described) == fldp.IDUE(2.0, 5, budgets={0: 0.5})
+
+
+@pytest.mark.parametrize(
+    ("budgets", "told"),
+    [((1.0, 64.0), "IDUE: epsilon=64.0 is too large"), ((1e-18,), "IDUE: epsilon=1e-18 is too small")],
+)
+def test_budgets_that_no_threshold_realises_are_refused(budgets, told):
+    with pytest.raises(fldp.ParameterError, match=told):
+        LevelCoins.build("IDUE", budgets, STEPS // 2)

@@ -105,6 +105,15 @@ def test_the_shell(tmp_path):
     assert printed["population"] == sum(ZIPF.values()) - ZIPF[""]
 
 
+def test_the_shell_shows_a_table_or_csv(tmp_path):
+    (tmp_path / "few.txt").write_text("a\n" * 300)
+    asked = (tmp_path / "few.txt", "--epsilon", 9, "--top", 1, "--bits", 6, "--seed", 1)
+    heading, row = shell(*asked, "--csv").stdout.splitlines()
+    assert heading == ",".join(search.COLUMNS)
+    assert row.startswith("a,")
+    assert " a " in shell(*asked).stdout
+
+
 def test_bad_use_of_the_shell(tmp_path):
     (tmp_path / "few.txt").write_text("a\n\nb\n")
     done = shell(tmp_path / "few.txt", "--epsilon", 1)

@@ -86,6 +86,11 @@ def test_all_columns_of_a_file_are_read(tmp_path):
 
 
 def test_people_of_one_kind_are_made_up():
+    commutes = run_here("sample", "--people", 100).stdout.decode().splitlines()
+    assert (commutes[0], len(commutes)) == ("commute", 101)
+    assert commutes.count("car") == 42
+    pages = run_here("sample", "--people", 1000, "--strings").stdout.decode().splitlines()
+    assert (pages[0], len(pages)) == ("page", 1001)
     done = run_here("sample", "--questions", "--strings", code=None)
     assert done.returncode == 2
     assert b"give --strings or --questions, not both" in done.stderr

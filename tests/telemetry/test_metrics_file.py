@@ -5,8 +5,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fldp import plan
+from fldp import ParameterError, plan
 from fldp.survey import Survey
 from fldp.telemetry.aggregates import add, merge, outcome
 from fldp.telemetry.metrics import metric_of, metrics_of, read_metrics
@@ -30,6 +32,8 @@ why = "to know"
 owner = "a@b.example"
 expires = 2027-06-30
 """
+_NAMES_OF_KEYS = (*FIELDS, *FIELDS["metric"]["theme"], "relay", "period", "origins", "versions")
+_NAMES = st.sampled_from([*_NAMES_OF_KEYS, "edges", "weight", "take"]) | st.text(max_size=3)
 
 
 def linted(text, **options):
@@ -71,6 +75,7 @@ def test_a_good_file_has_neither_mistakes_nor_warnings():
         ('owner = "a@b.example"', 'owner = ""', "line 11: metric.theme.owner must be a text in one line"),
         ("2027-06-30", "2026-11-15", "line 12: metric.theme has expired on 2026-11-15"),
         ("2027-06-30", '"soon"', "line 12: metric.theme.expires must be a day such as 2027-06-30"),
+        ("2027-06-30", '"20270630"', "line 12: metric.theme.expires must be a day such as 2027-06-30"),
         ("[metric.theme]", "[metric.Theme]", "metric 'Theme' must be such that paint-Theme is 1 to 64"),
         ('"choice"\nvalues = ["light", "dark", "system"]', '"number"\nedges = [1, 1]', "metric.theme.edges must"),
         ('"choice"\nvalues = ["light", "dark", "system"]', '"number"', "metric.theme.edges is missing"),
@@ -81,6 +86,39 @@ def test_every_mistake_has_its_line(old, new, said):
     assert old in GOOD
     errors, _ = linted(GOOD.replace(old, new, 1))
     assert any(said in error for error in errors), errors
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "metrics must be a table of keys, got list"),
+        ('{"metric": {"theme": 1}}', "metric.theme must be a table of keys"),
+        ('{"metric": 1}', "metric must be tables such as [metric.theme]"),
+        ('{"metric": {"theme": {}}}', "metric.theme.expires is missing"),
+        ('{"versions": ["theme"]}', "versions must be a table of versions, each 64 hexadecimal digits"),
+        ('{"versions": {"theme": "1"}}', "versions must be a table of versions, each 64 hexadecimal digits"),
+    ],
+)
+def test_what_has_no_tables_is_told_so(text, said):
+    assert any(said in str(error) for error in lint(text, "metrics.json", TODAY).errors)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60)
+@given(_JSON, st.sampled_from(list(_NAMES_OF_KEYS)))
+def test_whatever_a_file_says_its_mistakes_are_listed(value, key):
+    """A key of a good file with any value has mistakes, or the file is good; it never raises."""
+    fields = json.loads(json.dumps(FIELDS))
+    place = fields["metric"]["theme"] if key in FIELDS["metric"]["theme"] else fields
+    place[key] = value
+    done = lint(json.dumps(fields), "metrics.json", TODAY)
+    assert done.errors or done.metrics is not None
 
 
 def test_a_year_must_fit_too():
@@ -184,6 +222,14 @@ def test_an_export_is_read_as_the_file_is(tmp_path):
     assert lint(path.read_text(), "metrics.json", TODAY).errors == [
         error for error in lint(path.read_text(), "metrics.json", TODAY).errors if "collector" in str(error)
     ]
+
+
+def test_an_export_that_was_changed_by_hand_is_to_be_exported_again():
+    metrics = declared()
+    theme = metrics.metrics["theme"]._replace(values=("light", "dark"))
+    stale = metrics._replace(versions={"theme": version_of(metrics, theme)})
+    with pytest.raises(ParameterError, match=r"the version of paint-theme must be .*, got .*; export it again"):
+        survey_of(stale, metrics.metrics["theme"])
 
 
 def test_the_example_is_good():

@@ -1,24 +1,26 @@
 """The whole way: metrics at a real collector, simulated installs, estimates; and the tutorial as it stands."""
 
+import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections import Counter
 from datetime import timedelta
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fldp.client import Client
-from fldp.errors import ParameterError
+from fldp.errors import CollectorError, FldpError, ParameterError
 from fldp.telemetry.installed_programs import Installed
 from fldp.telemetry.periods import system
 from fldp.telemetry.publishing import publish, survey_of
-from fldp.telemetry.rehearsal import chart, intervals, rehearse
+from fldp.telemetry.rehearsal import Lives, chart, intervals, local_collector, outcomes, rehearse
 from support.commands import run_here
 from support.serving import collector, running
 from support.telemetry import FIELDS, WORDY, SampleProgram, at, declared, install, lived, only, quick_folder, reports
@@ -126,6 +128,10 @@ def test_a_metric_whose_survey_is_closed_is_said_to_be_and_how_to_reopen_it(addr
         assert told.count("  there already\n") >= 3
         return next(line for line in told.splitlines() if line.startswith("again-run "))
 
+    every = json.loads(
+        run_here("telemetry", "publish", tmp_path / "metrics.toml", "--to", url, "--json").stdout.decode()
+    )
+    assert [each["what"] for each in every if each["name"] == "again-run"] == ["closed before"]
     [command] = re.findall(r"closed before: reports of it are refused.*; fldp (survey reopen .*) opens it", run_line())
     run_here(*command.split(), "--to", url)
     assert run_line().endswith("  there already")
@@ -169,6 +175,35 @@ def test_the_tutorial_arrives(tmp_path):
     inside, every = map(int, re.search(r"(\d+) of (\d+) true shares lie inside", done.stdout).groups())
     assert every == 17
     assert inside >= every - 1
+
+
+def test_a_rehearsal_stays_until_ctrl_c_for_somebody_to_look_at_it(tmp_path):
+    path = tmp_path / "metrics.toml"
+    path.write_text((WORDY / "metrics.toml").read_text().replace("2027-06-30", "2999-01-01"))
+    line = [sys.executable, "-m", "fldp", "telemetry", "rehearse", str(path), "--installs", "10"]
+    with running([*line, "--periods", "1", "--stay"], stdout=subprocess.PIPE, text=True) as process:
+        told = list(takewhile(lambda text: "Ctrl-C" not in text, process.stdout))
+        assert told[-1].startswith("dashboard: http://127.0.0.1:")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(300) == 0
+
+
+def test_a_collector_that_does_not_start_says_why(tmp_path):
+    (tmp_path / "collected").write_text("no folder")
+    with (
+        pytest.raises(FldpError, match=r"rehearse: the collector did not start: .*collected"),
+        local_collector(tmp_path),
+    ):
+        pass
+
+
+def test_a_collector_that_fails_is_not_taken_for_one_with_few_reports():
+    class Failing:
+        def estimate(self, survey):
+            raise CollectorError("the collector is busy", status=503)
+
+    with pytest.raises(CollectorError, match="busy"):
+        outcomes(only("sync"), Failing(), Lives(Counter(), Counter()))
 
 
 def test_the_sample_program_runs_and_its_report_arrives(served, tmp_path):

@@ -3,21 +3,28 @@
 import hashlib
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import urllib.error
 import urllib.request
+import webbrowser
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
 
 from fldp import GRR, wire
 from fldp.oracles.base.analysis import analysis
+from fldp.telemetry import installed_programs, node_programs, sending
+from fldp.telemetry.agent import Places
 from fldp.telemetry.installed_programs import Installed
+from fldp.telemetry.modes import Mode
 from fldp.telemetry.page import PageServer, page
 from fldp.telemetry.publishing import survey_of
-from fldp.telemetry.report_explanations import explained
+from fldp.telemetry.report_explanations import explained, says
+from fldp.telemetry.shell import main
 from fldp.telemetry.view import given_away, text_of, view_data
 from support.commands import run_here
 from support.telemetry import ON, at, declared, install, lived, only, quick_folder
@@ -123,8 +130,140 @@ def test_programs_in_node_are_listed_and_what_they_keep_is_deleted(tmp_path):
     assert "nodular in Node: off (chosen for nodular" in said("env")
     said("clean")
     assert stored() == ("nodular.state.12", {**forgotten, "reports": []})
-    (folder / "nodular.state.13").write_text("cut")
-    assert "nodular.state.13: is damaged" in said("clean", code=1)
+    for damaged in ("cut", framed("cut"), framed("[]")):
+        (folder / "nodular.state.13").write_text(damaged)
+        told = said("clean", code=1)
+        assert "nodular.state.13: is damaged, or of a later version; it is not cleaned" in told
+        assert "are deleted" not in told
+
+
+@pytest.mark.parametrize(("times", "code"), [(1, 0), (1000, 1)])
+def test_a_program_in_node_that_writes_meanwhile_is_waited_for(tmp_path, monkeypatch, times, code):
+    """It writes the generation that the command was about to write, once or always."""
+    folder = tmp_path / "state" / "fldp" / "telemetry"
+    folder.mkdir(parents=True)
+    book = {"format": "fldp-telemetry-1", "saves": [], "periods": [], "reports": [{"key": "k"}]}
+    (folder / "busy.state.1").write_text(framed(json.dumps(book)))
+    read, overtaken = node_programs._read, iter(range(times))
+
+    def overtake(path):
+        number = int(path.name.rpartition(".")[2])
+        if next(overtaken, None) is not None:
+            (folder / f"busy.state.{number + 1}").write_bytes(path.read_bytes())
+        return read(path)
+
+    monkeypatch.setattr(node_programs, "_read", overtake)
+    told = said("clean", code=code)
+    if code:
+        assert "busy.state: its program changes it all the time; try again; it is not cleaned" in told
+    else:
+        assert told == "busy: aggregates and reports are deleted\n"
+        assert [path.name for path in folder.iterdir()] == ["busy.state.3"]
+
+
+def test_where_there_are_several_programs_one_is_named(ran, tmp_path):
+    folder = tmp_path / "state" / "fldp" / "telemetry"
+    sketch = install(folder, declared(app="sketch", default="local"), at("2026-01-10"), mode=ON._replace(mode="local"))
+    sketch.save()
+    (folder / "app.db").rename(folder / "sketch.db")
+    assert "say which program, by --app: paint, sketch" in said("view", "--text", code=2)
+
+
+def test_a_file_of_a_later_version_is_left_alone(ran):
+    with closing(sqlite3.connect(ran.state.path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    told = said("env", code=1)
+    assert "cannot be read as telemetry: it is no telemetry of fldp, or of a later version" in told
+
+
+def test_a_view_is_data_for_other_programs_too(ran, tmp_path):
+    data = json.loads(said("view", "--json"))
+    assert (data["app"], data["mode"], data["reports"]) == ("paint", "local", [])
+    path = tmp_path / "view.json"
+    path.write_text(json.dumps({**data, "app": "sketch"}))
+    assert said("view", "--from", path, "--text").startswith("Telemetry of sketch: local")
+    assert json.loads(said("view", "--from", path, "--json"))["app"] == "sketch"
+    for text in ("{", "[]", "{}", json.dumps({**data, "reports": [{}]})):
+        path.write_text(text)
+        assert "must be JSON that telemetry.view() of fldp/telemetry returned" in said("view", "--from", path, code=2)
+
+
+def test_a_view_of_a_program_that_is_off_and_stored_nothing_says_so(tmp_path):
+    places = Places(str(tmp_path / "none.db"), str(tmp_path / "answers.db"))
+    data = view_data(declared(), Mode("off", "a test"), places, at("2026-02-10"))
+    assert (data["values"], data["reports"], data["silent"]) == ({}, [], [])
+    assert "Nothing is stored, and nothing is sent." in text_of(data)
+    assert "theme: nothing is stored (why: to know" in text_of(data)
+    assert "No report was ever drawn." in page(data)
+
+
+def test_a_report_whose_metric_is_gone_or_whose_bytes_are_damaged_is_still_shown():
+    with quick_folder() as folder:
+        data = seen_data(folder)
+    [report] = data["reports"]
+    metrics = declared()
+    assert says(None, report) == [
+        "The program does not declare this metric any more, so what the report says is not shown."
+    ]
+    survey = survey_of(metrics, metrics.metrics[report["metric"]])
+    assert says(survey, {**report, "bytes": report["bytes"][:-2]}) == ["The report is damaged."]
+
+
+def test_a_period_without_a_report_and_one_that_was_sent_are_told_apart():
+    with quick_folder() as folder:
+        data = seen_data(folder)
+    silent = {"period": "2025-12", "metric": None, "why": "the program did not run"}
+    sent = {**data["reports"][0], "state": "sent", "sent": "2026-02-03T00:00:00Z"}
+    shown = {**data, "silent": [silent], "reports": [sent]}
+    assert "  2025-12 no metric: no report: the program did not run" in text_of(shown)
+    assert ": sent 2026-02-03T00:00:00Z, " in text_of(shown)
+    assert "<h3>Periods without a report</h3>" in page(shown)
+    assert "· sent, 2026-02-03 00:00 UTC" in page(shown)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "confirmed"),
+    [
+        (200, b'{"accepted": 1}', True),
+        (200, b'{"accepted": true}', False),
+        (200, b"<html>log in first</html>", False),
+        (200, b"[]", False),
+        (200, b"{}", False),
+        (200, b"[" * 100_000, False),
+        (503, b'{"accepted": 1}', False),
+    ],
+)
+def test_only_a_collector_confirms_what_was_sent(status, body, confirmed):
+    assert sending.PlainReply(status, body).confirms("accepted") is confirmed
+
+
+def test_a_report_that_cannot_be_taken_back_now_is_told_with_an_exit_code(tmp_path, monkeypatch):
+    def unreachable(*_):
+        raise ConnectionRefusedError
+
+    folder = tmp_path / "state" / "fldp" / "telemetry"
+    folder.mkdir(parents=True)
+    lived(folder, only("sync"), {"sync": True})
+    (folder / "app.db").rename(folder / "paint.db")
+    monkeypatch.setattr(sending, "request", unreachable)
+    told = said("withdraw", code=1)
+    assert "2026-01 sync: not reached: ConnectionRefusedError" in told
+    assert "1 could not be taken back now; run this again later" in told
+    monkeypatch.setattr(sending, "request", lambda *_: sending.PlainReply(200, b'{"withdrawn": 1}'))
+    assert said("withdraw") == "2026-01 sync: taken back\n"
+
+
+@pytest.mark.serving
+@pytest.mark.parametrize("options", [(), ("--no-browser",)])
+def test_the_page_is_opened_in_a_browser_unless_it_is_not_wanted(ran, monkeypatch, options):
+    def interrupted(server):
+        raise KeyboardInterrupt
+
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(PageServer, "serve_forever", interrupted)
+    [url] = re.findall(r"on this machine only, until Ctrl-C: (\S+)", said("view", *options))
+    assert opened == ([] if options else [url])
 
 
 def test_without_a_program_commands_say_so():
@@ -167,6 +306,28 @@ def test_python_runs_the_persons_commands():
     bad = subprocess.run([*line, "view", "--text"], capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr.startswith("fldp: telemetry: no program keeps telemetry")
+    nothing = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (nothing.returncode, "Usage: python -m fldp.telemetry" in nothing.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "raised", "line", "code"),
+    [
+        (["dance"], None, "fldp: No such command 'dance'.\n", 2),
+        (["clean"], OSError("disk full"), "fldp: OSError: disk full\n", 2),
+        (["clean"], KeyboardInterrupt(), "", 130),
+    ],
+)
+def test_every_error_of_the_persons_commands_is_one_line(monkeypatch, capsys, words, raised, line, code):
+    def fail(app):
+        raise raised
+
+    monkeypatch.setattr(installed_programs, "clean", fail)
+    monkeypatch.setattr(sys, "argv", ["telemetry", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == code
+    assert capsys.readouterr() == ("", line)
 
 
 def seen_data(folder):

@@ -281,3 +281,9 @@ def test_a_header_does_not_make_anybody_work():
         wire.decode(data)
     with pytest.raises(WireError, match=r"of Grouped\(epsilon=8.0, .* \.\.\., where RR\(epsilon=1.0\) is expected"):
         wire.decode(data, fldp.RR(1.0))
+
+
+def test_vectors_are_written_into_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "files", lambda: {"grr.json": "[]\n"})
+    vectors.main(str(tmp_path / "new"))
+    assert (tmp_path / "new" / "grr.json").read_text() == "[]\n"

@@ -9,7 +9,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import fldp
 from fldp.cli import overview
@@ -37,6 +37,11 @@ def _say(text: str) -> None:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
         sys.exit(0)
+    leave_quietly()
+
+
+def leave_quietly() -> NoReturn:
+    """End well, although nobody reads our output any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
 

@@ -1,6 +1,5 @@
 """The shell itself: all commands under one name, and how errors are told."""
 
-import os
 import re
 import sys
 import traceback
@@ -43,17 +42,12 @@ def _options(
 
 
 def main() -> None:
-    """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
+    """Run the shell. An error is one line on standard error and exit code 2; 1 is a failed check, 130 Ctrl-C."""
     debug = "--debug" in sys.argv
     try:
         sys.exit(_run())
     except FldpError as error:
         _complain(error, str(error), debug)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except KeyboardInterrupt:
-        _complain(None, "fldp: interrupted", debug)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, alone: its help was shown
             sys.exit(0)
@@ -85,8 +79,8 @@ def _run() -> Any:
     return app(prog_name="fldp", standalone_mode=False)
 
 
-def _complain(error: BaseException | None, line: str, debug: bool) -> None:
-    if debug and error is not None:
+def _complain(error: BaseException, line: str, debug: bool) -> None:
+    if debug:
         traceback.print_exception(error)
     typer.echo(line, err=True)
     sys.exit(2)

@@ -121,8 +121,8 @@ def _conclude(outcomes: "list[RehearsedMetric]") -> None:
 def _wait() -> None:
     import threading
 
-    typer.echo("Ctrl-C ends it, and nothing is kept")
     try:
+        typer.echo("Ctrl-C ends it, and nothing is kept")
         threading.Event().wait()
     except KeyboardInterrupt:
         typer.echo("")

@@ -6,6 +6,7 @@ last or was seen at all (``last``, ``any``), or one number (``max``, ``sum``). A
 
 import sys
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import TypeAlias
 
 from fldp.telemetry.metrics import NO, UNSET, YES, AppMetric
@@ -65,9 +66,5 @@ def outcome(metric: AppMetric, held: Mapping[str, float]) -> str:
 
 def _median(known: list[str], held: Mapping[str, float]) -> str:
     """Return the bin of the lower median; ``known`` is in the order of the bins."""
-    half, seen = sum(held[label] for label in known) / 2, 0.0
-    for label in known:
-        seen += held[label]
-        if seen >= half:
-            return label
-    return known[-1]
+    *_, total = running = list(accumulate(held[label] for label in known))
+    return next(label for label, seen in zip(known, running, strict=True) if seen >= total / 2)

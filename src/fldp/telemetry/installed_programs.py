@@ -150,11 +150,18 @@ def forget_aggregates(app: str | None = None) -> list[FldpError]:
 
 
 def clean(app: str | None = None) -> tuple[list[str], list[FldpError]]:
-    """Delete aggregates and reports of all programs, or of one; return their names, and what went wrong."""
+    """Delete aggregates and reports of all programs, or of one; return whose are deleted, and what went wrong."""
     programs, damaged = installed(app)
     every: list[Installed | NodeProgram] = [*programs, *in_node(app)]
     _require_any(app, [*every, *damaged])
-    return [program.app for program in every], [*damaged, *_troubles([program.clean for program in every])]
+    cleaned = list[str]()
+    troubles = _troubles([partial(_clean, program, cleaned) for program in every])
+    return cleaned, [*damaged, *troubles]
+
+
+def _clean(program: Installed | NodeProgram, cleaned: list[str]) -> None:
+    program.clean()
+    cleaned.append(program.app)
 
 
 def _troubles(steps: Iterable[Callable[[], None]]) -> list[FldpError]:

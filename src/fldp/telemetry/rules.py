@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +15,7 @@ from fldp.errors import ParameterError
 from fldp.participant.epochs import MAX_EPOCHS
 from fldp.participant.limits import Limit, Limits
 from fldp.support.exact_numbers import decimal, number_text
-from fldp.support.identifiers import SURVEY_NAME
+from fldp.support.identifiers import SURVEY_NAME, VERSION
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_number, line, number, one_of
 from fldp.survey.mistakes import Mistake, SurveyError, located
 from fldp.survey.parsing import parse_fields, read_text
@@ -241,20 +242,25 @@ def _advise(metrics: AppMetrics, today: date, warnings: MistakeList) -> None:
 def _day(owner: str, name: str, value: object) -> date:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
-    try:
-        return date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise fail(owner, name, "a day such as 2027-06-30", value) from None
+    with suppress(TypeError, ValueError):
+        day = date.fromisoformat(value)  # type: ignore[arg-type]
+        if str(day) == value:  # other spellings, such as 20270630, do not compare as texts
+            return day
+    raise fail(owner, name, "a day such as 2027-06-30", value)
 
 
 def _address(owner: str, name: str, value: object) -> str:
-    try:
+    with suppress(ParameterError):
         address = Address.of(value)  # type: ignore[arg-type]
         if address.private:
             return str(address)
-    except ParameterError:
-        pass
     raise fail(owner, name, "an address such as https://collector.example", value)
+
+
+def _pinned(owner: str, name: str, value: object) -> dict[str, str]:
+    if isinstance(value, dict) and all(map(VERSION.matches, value.values())):
+        return value
+    raise fail(owner, name, f"a table of versions, each {VERSION.rule}, as exported", value)
 
 
 _TOP: dict[str, Constraint] = {
@@ -266,6 +272,7 @@ _TOP: dict[str, Constraint] = {
     "period": one_of(*PERIODS),
     "epsilon": number(0.01, MAX_EPSILON),
     "default": one_of(*MODES),
+    "versions": _pinned,
 }
 
 

@@ -149,15 +149,13 @@ def clean(app: App = None) -> None:
 
 
 def main() -> None:
-    """Run the person's commands; an error is one line and exit code 2."""
+    """Run the person's commands; an error is one line and exit code 2. Ctrl-C ends them with 130."""
     import sys
 
     try:
         sys.exit(commands(prog_name="python -m fldp.telemetry", standalone_mode=False))
     except FldpError as error:
         line = str(error)
-    except KeyboardInterrupt:
-        line = "interrupted"
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             sys.exit(0)

@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from io import RawIOBase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -148,24 +147,6 @@ def about(table: "ParquetFile") -> About | None:
     if not intact:
         raise WireError("parquet: the file's metadata are damaged: their checksum does not match")
     return named
-
-
-def count(path: Path, survey: str, number: int | None = None) -> int | None:
-    """Return the number of reports of a survey in a file, by its footer; None if it is missing or of another survey.
-
-    A survey that was deleted and published again has the same version and another number; older files name none.
-    """
-    try:
-        with path.open("rb") as file:
-            return count_in(file, survey, number)
-    except OSError:
-        return None
-
-
-def count_in(file: "BinaryIO | RawIOBase | NativeFile", survey: str, number: int | None = None) -> int | None:
-    """Return the number of reports of a survey in an open file, as ``count`` does."""
-    counted = counts_in(file, survey, number)
-    return None if counted is None else counted[0]
 
 
 def counts_in(

@@ -1,12 +1,17 @@
 """Surveys that a collector keeps ready: how many, which version is shown, and none that is being deleted."""
 
 import asyncio
+import json
 import threading
+
+import pytest
 
 from fldp import Survey
 from fldp.collector.config.settings import Settings
+from fldp.collector.routes import surveys as routes
 from fldp.collector.service import survey_cache as module
 from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem
 from fldp.collector.storage.protocol import StoredSurvey, StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_app import collector, play  # noqa: F401
@@ -245,3 +250,25 @@ def test_weeks_and_months_are_for_plain_ldp(collector):
         assert (await client.post("/v1/surveys", json=odd)).status_code == 422
 
     play(collector, story)
+
+
+STRINGS = {
+    "name": "pages",
+    "question": "Which page do you open most?",
+    "domain": "strings",
+    "oracle": {"name": "cms", "epsilon": 1.0, "hashes": 16, "width": 256},
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "most", "told"),
+    [
+        (b'{"name": "\xff"}', 100, "the body must be UTF-8 text"),
+        (json.dumps(specification()).encode(), 3, "the number of values must be at most 3, got 5"),
+        (json.dumps(STRINGS).encode(), 100, "the tally must have at most 400 numbers, got 4112"),
+    ],
+)
+def test_a_survey_that_is_too_large_or_no_text_is_refused(body, most, told):
+    with pytest.raises(Problem) as refused:
+        routes._parsed(body, most)
+    assert (refused.value.status, refused.value.fields["mistakes"]) == (422, [told])

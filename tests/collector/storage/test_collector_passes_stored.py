@@ -219,3 +219,7 @@ def _die(folder, moment, asked):
         os.kill(os.getpid(), signal.SIGKILL)
     finally:
         os._exit(0)
+
+
+def test_a_survey_that_is_gone_gets_no_tickets(store):
+    assert store.add_tickets(12_345, [TICKET]) is False

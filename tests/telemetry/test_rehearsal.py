@@ -1,10 +1,12 @@
 """The whole way: metrics at a real collector, simulated installs, estimates; and the tutorial as it stands."""
 
+import errno
 import json
 import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -177,15 +179,19 @@ def test_the_tutorial_arrives(tmp_path):
     assert inside >= every - 1
 
 
-def test_a_rehearsal_stays_until_ctrl_c_for_somebody_to_look_at_it(tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_a_rehearsal_stays_until_it_is_ended_and_its_collector_ends_with_it(tmp_path, number, code):
     path = tmp_path / "metrics.toml"
     path.write_text((WORDY / "metrics.toml").read_text().replace("2027-06-30", "2999-01-01"))
     line = [sys.executable, "-m", "fldp", "telemetry", "rehearse", str(path), "--installs", "10"]
     with running([*line, "--periods", "1", "--stay"], stdout=subprocess.PIPE, text=True) as process:
         told = list(takewhile(lambda text: "Ctrl-C" not in text, process.stdout))
         assert told[-1].startswith("dashboard: http://127.0.0.1:")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(300) == 0
+        process.send_signal(number)
+        assert process.wait(300) == code
+    port = int(re.search(r":(\d+)/", told[-1])[1])
+    with socket.socket() as connection:
+        assert connection.connect_ex(("127.0.0.1", port)) == errno.ECONNREFUSED
 
 
 def test_a_collector_that_does_not_start_says_why(tmp_path):

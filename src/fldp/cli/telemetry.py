@@ -1,6 +1,10 @@
 """The commands about telemetry: for the person, and for the program's author."""
 
 import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -96,7 +100,12 @@ def rehearse(
     from fldp.telemetry import rehearsal
 
     metrics = _loaded(file)
-    with rehearsal.stage() as folder, rehearsal.local_collector(folder) as (url, token), Client(url, token) as client:
+    with (
+        _cleaning_up(),
+        rehearsal.stage() as folder,
+        rehearsal.local_collector(folder) as (url, token),
+        Client(url, token) as client,
+    ):
         note(f"a collector runs at {url}; {installs} installs of {metrics.app} are simulated")
         outcomes = rehearsal.rehearse(
             metrics, client, url, installs=installs, count=count, seed=seed, folder=folder / "installs", say=note
@@ -107,6 +116,16 @@ def rehearse(
         if stay:
             typer.echo(f"dashboard: {url}/#token={token}")
             _wait()
+
+
+@contextmanager
+def _cleaning_up() -> Iterator[None]:
+    """Have SIGTERM end what is inside as an error would: nothing that it started is left."""
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _conclude(outcomes: "list[RehearsedMetric]") -> None:

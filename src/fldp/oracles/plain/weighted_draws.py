@@ -2,7 +2,7 @@
 
 Of the ``2^16`` numbers, each outcome has as many as its probability allows, rounded down. What is left over is a second
 draw: of the ``2^64`` words each outcome has what it lacks, rounded down. What is left over there, less than once in
-``2^53`` for up to 2,048 outcomes, is a third, by integers of any length. So the law is the weights' and nothing else.
+``2^52`` for up to 4,096 outcomes, is a third, by integers of any length. So the law is the weights' and nothing else.
 """
 
 import secrets

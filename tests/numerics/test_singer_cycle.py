@@ -23,9 +23,9 @@ def check_turns(space, values):
     places = np.flatnonzero(cycle.own)
     turned = cycle.points[(places + cycle.turns[values][:, None]) % space.size]
     expected = opposite(values, everything, space)
-    found = np.zeros_like(expected)
-    np.put_along_axis(found, turned, np.True_, axis=1)
-    assert np.array_equal(found, expected)
+    marked = np.zeros_like(expected)
+    np.put_along_axis(marked, turned, np.True_, axis=1)
+    assert np.array_equal(marked, expected)
 
 
 @pytest.mark.parametrize("space", SMALL, ids=str)

@@ -67,7 +67,7 @@ def test_a_threshold_that_is_off_by_one_is_another_law():
 def test_each_byte_has_its_numbers(coins):
     """All numbers there are, one after the other, compiled, by NumPy and in plain Python."""
     numbers, limit = np.arange(NUMBERS, dtype=np.uint16).reshape(256, 256), sum(coins.shares)
-    for kernel in (weighted_draws.look_up.compiled, weighted_draws.take, weighted_draws.look_up):
+    for kernel in (weighted_draws.look_up.compiled, weighted_draws._take, weighted_draws.look_up):
         out, missing = np.empty((256, 256), np.uint8), np.empty(NUMBERS, np.intp)
         count = kernel(numbers, coins._table, np.uint32(limit), missing, out)
         assert missing[:count].tolist() == list(range(limit, NUMBERS))

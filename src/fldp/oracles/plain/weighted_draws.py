@@ -43,8 +43,7 @@ def look_up(numbers: Any, table: Any, limit: Any, missing: Any, out: Any) -> int
 
 
 @look_up.by_numpy
-def take(numbers: Any, table: Any, limit: Any, missing: Any, out: Any) -> int:
-    """Do the same by NumPy."""
+def _take(numbers: Any, table: Any, limit: Any, missing: Any, out: Any) -> int:
     used = numbers[:, : out.shape[1]]
     np.take(table, used, out=out, mode="wrap")
     places = np.flatnonzero(used >= limit)

@@ -64,23 +64,49 @@ def test_transform_is_exact(bits):
     assert np.array_equal(walsh_hadamard(vector, load_numba=False), transformed)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("threads", [1, 2, 3, 4, 7, 8])
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
 def test_transform_in_threads_is_the_same_to_the_last_bit(threads, kind):
     vector = (np.random.default_rng(threads).standard_normal(1 << 15) * 1e9).astype(kind)
+    before, expected, transformed = vector.copy(), walsh_hadamard(vector), np.empty_like(vector)
+    module._transform_in_threads(vector, transformed, threads)
+    assert np.array_equal(transformed, expected)
+    assert np.array_equal(vector, before)
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint16, np.int32, np.float32])
+def test_transform_in_threads_takes_other_types_and_strides(monkeypatch, kind):
+    vector = np.random.default_rng(1).integers(0, 2, 1 << 15).astype(kind)[::2]
     expected = walsh_hadamard(vector)
-    module._transform_in_threads(vector, threads)
-    assert np.array_equal(vector, expected)
+    monkeypatch.setattr(module, "available_cores", lambda: 2)
+    monkeypatch.setattr(module, "MIN_THREADED", len(vector))
+    transformed = walsh_hadamard(vector)
+    assert transformed.dtype == expected.dtype
+    assert np.array_equal(transformed, expected)
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("cores", [1, 2, 16])
 def test_long_vectors_are_transformed_in_threads_where_there_are_cores(monkeypatch, cores):
+    """Also each row of a matrix; short ones are not."""
     asked, vector = [], np.arange(module.MIN_THREADED)
     monkeypatch.setattr(module, "available_cores", lambda: cores)
-    monkeypatch.setattr(module, "_transform_in_threads", lambda vector, threads: asked.append((len(vector), threads)))
+    monkeypatch.setattr(
+        module,
+        "_transform_in_threads",
+        lambda vector, result, threads: asked.append((vector[1], result.shape, threads)),
+    )
     walsh_hadamard(vector)
+    walsh_hadamard(np.stack([vector, 2 * vector]))
     walsh_hadamard(vector[: len(vector) // 2])
-    assert asked == [(len(vector), 2)] * (cores > 1)
+    assert asked == [(number, vector.shape, min(8, cores)) for number in (1, 1, 2)] * (cores > 1)
+
+
+def test_rows_in_threads_are_the_rows_of_one_thread(monkeypatch):
+    rows = np.random.default_rng(3).integers(-(10**9), 10**9, (2, 4096))
+    expected = walsh_hadamard(rows)
+    monkeypatch.setattr(module, "available_cores", lambda: 2)
+    monkeypatch.setattr(module, "MIN_THREADED", 4096)
+    assert np.array_equal(walsh_hadamard(rows), expected)
 
 
 @pytest.mark.parametrize("load_numba", [True, False])

@@ -9,8 +9,9 @@ import pytest
 
 import fldp
 from fldp.oracles.kit import analysis
-from fldp.oracles.plain import eight_coins, unary
-from fldp.oracles.plain.eight_coins import NUMBERS, WORDS, EightCoins
+from fldp.oracles.plain import unary, weighted_draws
+from fldp.oracles.plain.eight_coins import EightCoins
+from fldp.oracles.plain.weighted_draws import NUMBERS, WORDS
 
 COINS = {
     "OUE, eps = 1": fldp.OUE(1.0, 9)._mechanism._others,
@@ -66,7 +67,7 @@ def test_a_threshold_that_is_off_by_one_is_another_law():
 def test_each_byte_has_its_numbers(coins):
     """All numbers there are, one after the other, compiled, by NumPy and in plain Python."""
     numbers, limit = np.arange(NUMBERS, dtype=np.uint16).reshape(256, 256), sum(coins.shares)
-    for kernel in (eight_coins.look_up.compiled, eight_coins._take, eight_coins.look_up):
+    for kernel in (weighted_draws.look_up.compiled, weighted_draws._take, weighted_draws.look_up):
         out, missing = np.empty((256, 256), np.uint8), np.empty(NUMBERS, np.intp)
         count = kernel(numbers, coins._table, np.uint32(limit), missing, out)
         assert missing[:count].tolist() == list(range(limit, NUMBERS))
@@ -84,12 +85,10 @@ def test_each_byte_has_its_words_and_what_is_left_over(coins, monkeypatch):
     left = [(sum(coins.still_lacking[:byte]), byte) for byte, lack in enumerate(coins.still_lacking) if lack]
     left += [(sum(coins.still_lacking[: byte + 1]) - 1, byte) for _, byte in left]
     asked = iter([number for number, _ in left])
-    monkeypatch.setattr(eight_coins.secrets, "randbelow", lambda below: next(asked) % below)
+    monkeypatch.setattr(weighted_draws.secrets, "randbelow", lambda below: next(asked) % below)
     told = words + [max(ends[-1], WORDS - 1 - k) for k in range(len(left))]
-    out = np.empty(len(told), np.uint8)
-    if told:
-        coins._draw_again(np.arange(len(told)), Told(told), out)
-    assert out.tolist() == expected + [byte for _, byte in left]
+    drawn = coins._more_draws(len(told), Told(told)) if told else np.empty(0)
+    assert drawn.tolist() == expected + [byte for _, byte in left]
     assert next(asked, None) is None
 
 
@@ -100,8 +99,8 @@ def test_rows_of_other_values_differ_in_their_own_bits_alone(make, size):
     mechanism, rng = make(1.0, size)._mechanism, np.random.default_rng(size)
     ours, theirs = rng.integers(0, size, (2, 300))
     one, two = (mechanism.report_format.empty(300) for _ in range(2))
-    mechanism.sample(ours, fldp.Stream(3), one)
-    mechanism.sample(theirs, fldp.Stream(3), two)
+    mechanism.sample_few(ours, fldp.Stream(3), one)
+    mechanism.sample_few(theirs, fldp.Stream(3), two)
     assert mechanism.report_format.check(one).all()
     differing = np.unpackbits(one ^ two, axis=1, bitorder="little")
     differing[np.arange(300), ours] = differing[np.arange(300), theirs] = 0
@@ -137,6 +136,7 @@ def test_batches_of_secure_randomness_have_the_law(oracle, planted, monkeypatch)
     if planted:
         biased = EightCoins(oracle.coins.planes, oracle.coins.other_threshold + planted)
         monkeypatch.setitem(vars(oracle._mechanism), "_others", biased)
+    monkeypatch.setattr(oracle._mechanism.__class__, "sampler", lambda mechanism, users: mechanism.sample_few)
     counts = np.bincount(oracle.privatize(np.full(draws, value)).data[:, 0], minlength=256)
     measured, most = statistic(counts, analysis(oracle).law(value), draws)
     assert (measured < most) is not bool(planted)
@@ -164,5 +164,5 @@ class Counting(fldp.Stream):
 def test_a_batch_takes_two_bits_a_value(make):
     """32 words for 1,024 values, one for the true bit, and one for every second draw, of which there are few."""
     mechanism, stream = make(1.0, 1024)._mechanism, Counting(1)
-    mechanism.sample(np.zeros(1000, np.int64), stream, mechanism.report_format.empty(1000))
+    mechanism.sample_few(np.zeros(1000, np.int64), stream, mechanism.report_format.empty(1000))
     assert 33_000 <= stream.count <= 34_000

@@ -88,14 +88,18 @@ def walsh_hadamard(
     array([[ 1.5,  0.5],
            [ 2. , -2. ]])
     """
-    result: NDArray[Any] = np.array(vectors, np.float64 if vectors.dtype.kind == "f" else np.int64, order="C")
-    size = result.shape[-1] if result.ndim in (1, 2) else 0
+    kind = np.dtype(np.float64 if vectors.dtype.kind == "f" else np.int64)
+    size = vectors.shape[-1] if vectors.ndim in (1, 2) else 0
     if size == 0 or size & (size - 1):
-        raise fail("walsh_hadamard", "the length", "a power of two", result.shape)
+        raise fail("walsh_hadamard", "the length", "a power of two", vectors.shape)
+    if size >= MIN_THREADED and available_cores() > 1 and load_numba and has_compiler():
+        long: NDArray[Any] = np.empty(vectors.shape, kind)
+        for vector, row in zip(vectors.reshape(-1, size), long.reshape(-1, size), strict=True):
+            _transform_in_threads(vector, row, min(8, available_cores()))
+        return long
+    result: NDArray[Any] = np.array(vectors, kind, order="C")
     if not (load_numba and has_compiler()) or (result.dtype.kind == "i" and not pays(result.size * size.bit_length())):
         _transform_by_numpy(result, size)
-    elif result.ndim == 1 and size >= MIN_THREADED and available_cores() > 1:
-        _transform_in_threads(result, min(8, available_cores()))
     elif result.ndim == 1:
         _transform.compiled(result, _BLOCK)
     else:
@@ -103,16 +107,19 @@ def walsh_hadamard(
     return result
 
 
-def _transform_in_threads(vector: NDArray[Any], threads: int) -> None:
+def _transform_in_threads(vector: NDArray[Any], result: NDArray[Any], threads: int) -> None:
     """Do the longest strides, each thread a part of every run, then the eight transforms that remain.
 
-    Every entry is computed by the same operations as in one thread, so also sums of floats are the same.
+    Each thread copies what it works on. Every entry is computed by the same operations as in one thread, so also sums
+    of floats are the same.
     """
-    step, parts = len(vector) // 8, vector.reshape(8, -1)
+    runs, parts = vector.reshape(8, -1), result.reshape(8, -1)
+    step = parts.shape[1]
 
     def stride(thread: int) -> None:
         start, stop = step * thread // threads, step * (thread + 1) // threads
-        _mix.compiled(vector, start, step, stop - start)
+        parts[:, start:stop] = runs[:, start:stop]
+        _mix.compiled(result, start, step, stop - start)
 
     def transform(thread: int) -> None:
         for part in parts[thread::threads]:

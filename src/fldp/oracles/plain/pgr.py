@@ -11,13 +11,15 @@ from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, has_compiler
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, has_compiler, pays
 from fldp.numerics.projective_geometry import hyperplane_sums, opposite
 from fldp.numerics.projective_space import Space, best_space
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Sampler
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
+from fldp.oracles.plain.turned_points import MAX_PLACES, TurnedPoints
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
 
@@ -204,6 +206,14 @@ class PGR(FrequencyOracle):
             look_points_up.compiled(values, words[:, 0], inside, own, other, keep, self._table, out)
             return
         draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
+
+    def _sampler(self, users: int) -> Sampler | None:
+        is_worth_it = self._space.size <= min(MAX_PLACES, users) and pays(users)
+        return self._turned.sample if is_worth_it else None
+
+    @cached_property
+    def _turned(self) -> TurnedPoints:
+        return TurnedPoints(self._space, self.coin)
 
     def _has_table(self, users: int) -> bool:
         """Whether a table is worth its memory and the time it takes to make, and is not interpreted."""

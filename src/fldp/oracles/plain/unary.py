@@ -1,7 +1,7 @@
 """Unary encodings (SUE, OUE): one bit per value, each randomized independently."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, pays
 from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows, padding_mask
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Sampler
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import support_counts
+from fldp.oracles.plain.corrected_coins import BLOCK_BYTES, CorrectedCoins
 from fldp.oracles.plain.eight_coins import EightCoins
 from fldp.randomness.coins import UnaryCoins
 from fldp.randomness.stream import Stream, Words
@@ -132,8 +133,24 @@ class UnaryBits:
             values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
         )
 
-    def sample(self, values: Values, stream: Stream, out: Array) -> None:
-        """Draw reports with the same law from a tenth of the words: all bits eight at a time, then the true ones."""
+    def sampler(self, users: int) -> Sampler:
+        """Return what draws reports with the same law from a tenth of the words: all bits at first, then the true ones.
+
+        It is called with parts of all users, for which it uses the same memory.
+        """
+        size = -(-self.size // 8)
+        if users * size < BLOCK_BYTES or not pays(users * size):
+            return self.sample_few
+        return partial(self.sample_many, self._corrected.memory(users, size))
+
+    def sample_many(self, memory: Words, values: Values, stream: Stream, out: Array) -> None:
+        """Draw all bits by few random bits each and corrections."""
+        true, padding = U64(self.coins.true_threshold), U64(padding_mask(self.size))
+        for part, words in self._corrected.fill(stream, memory, out):
+            settle_bits.compiled(values[part], words, true, padding, out[part])
+
+    def sample_few(self, values: Values, stream: Stream, out: Array) -> None:
+        """Draw all bits eight at a time."""
         true, padding = U64(self.coins.true_threshold), U64(padding_mask(self.size))
         for part, words in stream.chunks(len(values), 1 + -(-out.shape[1] // 4)):
             self._others.fill(words[:, 1:], stream, out[part])
@@ -142,6 +159,10 @@ class UnaryBits:
     @cached_property
     def _others(self) -> EightCoins:
         return EightCoins(self.coins.planes, self.coins.other_threshold)
+
+    @cached_property
+    def _corrected(self) -> CorrectedCoins:
+        return CorrectedCoins.best(self.coins.q)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         """Add the bits up."""
@@ -185,8 +206,7 @@ class SUE(FrequencyOracle):
         return UnaryBits(self.domain_size, self.coins)
 
     def _sampler(self, users: int) -> Sampler:
-        del users
-        return self._mechanism.sample
+        return self._mechanism.sampler(users)
 
     @property
     def estimator(self) -> Supports:
@@ -225,8 +245,7 @@ class OUE(FrequencyOracle):
         return UnaryBits(self.domain_size, self.coins)
 
     def _sampler(self, users: int) -> Sampler:
-        del users
-        return self._mechanism.sample
+        return self._mechanism.sampler(users)
 
     @property
     def estimator(self) -> Supports:

@@ -1,6 +1,7 @@
 """Laws of counts: tails against enumeration, and intervals that cover by the exact law."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -118,3 +119,13 @@ def test_bounded_laws_have_the_larger_error_and_a_jump():
     assert jumping.p_values(np.ones(1)) == pytest.approx(normal_tail(np.array([4.0])))
     low, high = jumping.interval(0.05, np.zeros(1), np.ones(1))
     assert -low == high == pytest.approx(np.array([1.959964 + 1.959964**2 / 6]))
+
+
+def test_the_upper_end_has_the_error_of_a_count_there():
+    """With a variance of ``1 + 2 c`` at a count ``c``, the upper end is as many of its own errors away from 0."""
+    law = Bounded.of(np.zeros(2), 0.0)
+    steep = replace(law, slope=2.0).moved(3)
+    low, high = steep.interval(0.05, np.zeros(2), np.ones(2))
+    assert high / np.sqrt(1 + 2 * high) == pytest.approx(1.959964)
+    assert low == pytest.approx(-1.959964)
+    assert steep.values.tolist() == [3, 4]

@@ -10,11 +10,11 @@ from fldp.survey.number import number_oracle
 PLANNED, QUANTILE = 1000, 0.5
 
 
-def misses_of(goal, streams, looks, bins):
+def misses_of(goal, streams, looks, bins, epsilon=1.0):
     """Count the streams in which an interval misses the truth of those who answered so far, at some look."""
     scale = Scale(0, 1, bins=bins) if goal == "distribution" else Scale(0, 1, goal="mean")
-    oracle, generator = number_oracle(scale, 1.0), np.random.default_rng(1)
-    missed = dict.fromkeys(("mean", "band", "quantile", "one look"), 0)
+    oracle, generator = number_oracle(scale, epsilon), np.random.default_rng(1)
+    missed = dict.fromkeys(("mean", "band", "histogram", "quantile", "one look"), 0)
     for stream in range(streams):
         numbers = generator.beta(5, 2, looks[-1])
         numbers[: (stream % 2) * looks[-1] // 3] = 0.0  # every second one begins with a third of zeros
@@ -41,6 +41,9 @@ def _wrong(plain, truth):
     heights, band = np.concatenate([[0.0], np.cumsum(truth)]), watched.band()
     if ((heights < band["low"] - 1e-9) | (heights > band["high"] + 1e-9)).any():
         yield "band"
+    low, high = watched.histogram().interval(simultaneous=True).T
+    if ((truth < low - 1e-9) | (truth > high + 1e-9)).any():
+        yield "histogram"
     quantile, place = watched.quantile(QUANTILE), int(np.searchsorted(heights, QUANTILE))
     if not quantile.low <= plain.scale.bounds[place - 1] or not plain.scale.bounds[place] <= quantile.high:
         yield "quantile"

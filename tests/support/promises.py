@@ -57,6 +57,12 @@ def sizes(name):
     return tuple(d for d in SIZES.get(name, (2, 100, 4097, 65_537)) if runs_of(d))
 
 
+def asked_for():
+    """The oracles that are measured: all, or those of ``FLDP_PROMISE_ORACLES=RAPPOR,HCMS``."""
+    named = list(filter(None, os.environ.get("FLDP_PROMISE_ORACLES", "").split(",")))
+    return [name for name in MAKERS if not named or name in named]
+
+
 def options_of(name, d):
     """What an oracle's estimates are asked for with."""
     if name == "RAPPOR" and d > MAX_FITTED:
@@ -199,6 +205,13 @@ def most_broken(runs, chance, alarm):
         tail -= comb(runs, k) * chance**k * (1 - chance) ** (runs - k)
         k += 1
     return k
+
+
+def written_rows(name, page=PAGE):
+    """The rows of a generated table as a page has them, by their first two cells."""
+    table = page.read_text().split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0]
+    rows = (line for line in table.splitlines() if line.startswith("| "))
+    return {tuple(cell.strip() for cell in line.split("|")[1:3]): line for line in rows}
 
 
 def write_table(name, lines, page=PAGE):

@@ -157,7 +157,8 @@ class Number(Estimate):
             return super().interval(level, simultaneous=simultaneous)
         check_unbiased(self)
         miss = (1 - fraction("Number", "level", level)) / (len(self.counts) if simultaneous else 1)
-        half = standard_errors(1 - miss, self.n, self.planned if anytime is None else anytime) * self.stderr
+        jumps = self.n * self.source.jumps(np.eye(self.scale.size))
+        half = reach_of(1 - miss, self.n, self.planned if anytime is None else anytime, self.stderr, jumps)
         return np.stack([self.counts - half, self.counts + half], axis=1)
 
     def _variance_after(self, reports: int) -> Floats:
@@ -448,11 +449,8 @@ def standard_errors(level: float, n: int, planned: int | None) -> float:
 
 
 def reach_of(level: float, n: int, planned: int | None, stderr: Floats | float, jump: Floats | float) -> Floats:
-    """Return half the width of an interval: for one look in Bernstein's form, since a handful of reports is not normal.
-
-    The sequence of intervals for every look is wide enough where reports are few.
-    """
-    return bent(standard_errors(level, n, planned), stderr, jump if planned is None else 0.0)
+    """Return half the width of an interval, in Bernstein's form: a handful of reports is not normal, at any look."""
+    return bent(standard_errors(level, n, planned), stderr, jump)
 
 
 def monotone(number: Number) -> Floats:

@@ -11,7 +11,7 @@ exact there, too.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from statistics import NormalDist
@@ -423,13 +423,16 @@ class Bounded:
     """Estimates whose law is known by its variance, and by ``jump``, the most that one report adds.
 
     Tails have Bernstein's form: what is ``z stderr + z^2 jump / 6`` away is ``z`` errors away. ``null`` is the error
-    of a value that nobody holds; a test takes the larger one, and so does the lower end of an interval.
+    of a value that nobody holds; a test takes the larger one, and so does the lower end of an interval. ``slope`` is
+    what a holder adds to the variance: the upper end is where the count would have to be, with the error that it would
+    have there.
     """
 
     values: NDArray[np.intp]
     counts: Floats
     null: Floats
     jump: Floats | float = 0.0
+    slope: Floats | float = 0.0
 
     @classmethod
     def of(cls, counts: Floats, null: Floats | float, jump: Floats | float = 0.0) -> "Bounded":
@@ -438,7 +441,7 @@ class Bounded:
 
     def moved(self, start: int) -> "Bounded":
         """Return the same of values that begin at ``start``."""
-        return Bounded(self.values + start, self.counts, self.null, self.jump)
+        return replace(self, values=self.values + start)
 
     def p_values(self, stderr: Floats) -> Floats:
         """Return how likely an estimate as large is for a value that nobody holds."""
@@ -452,4 +455,10 @@ class Bounded:
     def interval(self, miss: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
         """Return both ends."""
         z = NormalDist().inv_cdf(1 - miss / 2)
-        return counts - bent(z, np.maximum(stderr, self.null), self.jump), counts + bent(z, stderr, self.jump)
+        low = counts - bent(z, np.maximum(stderr, self.null), self.jump)
+        return low, counts + bent(z, self._error_above(z, stderr), self.jump)
+
+    def _error_above(self, z: float, stderr: Floats) -> Floats:
+        """Return the error ``s`` of a count that is ``z s`` larger: ``s^2 = stderr^2 + slope z s``."""
+        half = z * np.asarray(self.slope) / 2
+        return np.asarray(half + np.sqrt(half**2 + stderr**2))

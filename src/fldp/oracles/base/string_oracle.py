@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,8 @@ class Fit(NamedTuple):
 class StringEstimator(Options, ABC):
     """Estimates of the counts of candidates from a tally, and how much they vary."""
 
+    is_uneven: ClassVar[bool] = False  # whether the noise of a sum depends on which other candidates people hold
+
     @abstractmethod
     def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
         """Return the estimated counts of the strings with these fingerprints, and the context of their variances."""
@@ -63,6 +65,10 @@ class StringEstimator(Options, ABC):
     @abstractmethod
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members."""
+
+    def plausible(self, n: int, counts: Floats) -> Floats:
+        """Return the counts at which variances are stated, of estimated ones: each cut to what is possible."""
+        return np.clip(counts, 0, n)
 
     def evidence(self, n: int, counts: Floats, **context: Option) -> Bounded:
         """Return the law of estimated counts: by their variances, where nobody holds a candidate and as they are."""
@@ -185,11 +191,19 @@ class AmongCandidates(Estimator):
 
     runs = ()
 
+    @property
+    def is_uneven(self) -> bool:  # type: ignore[override]
+        """As of the strings."""
+        return self.strings.is_uneven
+
     def decode(self, tally: Tally, **options: Option) -> Floats:
         return self.strings.fit(tally, self.marks, **options).counts
 
     def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         return self.strings.variance(n, count, **{"marks": self.marks, **options})
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
+        return np.asarray(self.variance(totals[0], self.strings.plausible(totals[0], counts), **options))
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         return self.strings.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})

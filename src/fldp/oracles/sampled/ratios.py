@@ -58,7 +58,7 @@ def ratios(
     parts = []
     for pair in pairs:
         above, below = (float((values * weights).sum()) for weights in pair)
-        covariance = tables.covariance(questions, pair)
+        covariance = tables.larger_covariance(questions, pair)
         parts.append((above / below if below else np.nan, *fieller(above, below, covariance, z_score(level))))
     share, low, high = np.array(parts).T.reshape(3, *shape)
     return Ratios(np.clip(np.nan_to_num(share, nan=0.0), 0, 1), low, high, level, labels)

@@ -254,9 +254,13 @@ class Tables(Displayed):
         """
         _, maps = self._effects.maps(questions, weights)
         at_repaired = self._variances_at(self.plausible, questions, weights, maps, people)
-        if all(analysis(self.oracle.members[k]).pair_noise() is not None for k in maps):
+        if self._is_even(maps):
             return at_repaired
         return np.maximum(at_repaired, self._variances_at(self._unbiased, questions, weights, maps, people))
+
+    def _is_even(self, numbers: Iterable[int]) -> bool:
+        """Whether the noise of these views does not depend on who holds what."""
+        return all(analysis(self.oracle.members[k]).pair_noise() is not None for k in numbers)
 
     def _variances_at(
         self, shares_of: SharesOf, questions: Questions, weights: Floats, maps: Mapping[int, Floats], people: str
@@ -309,19 +313,39 @@ class Tables(Displayed):
         noise of the reports, and who was put into which view. For a population beyond those who reported, the chance of
         who reported comes on top. ``held`` are shares of tables to take in the place of the estimated ones.
         """
-        one_of(RESPONDENTS, POPULATION)("tables", "people", people)
         chosen = self._indices(questions)
         shape = tuple(self.oracle.answers[a] for a in chosen)
         rows = np.eye(prod(shape)).reshape(-1, *shape) if weights is None else weights
-        _, maps = self._effects.maps(chosen, rows)
+        return self._covariance_at(self.plausible, chosen, rows, people, held)
+
+    def larger_covariance(self, questions: Iterable[int | str], weights: Floats) -> Floats:
+        """Return a covariance of a few linear combinations: no sum of them varies less, at repaired or unbiased shares.
+
+        As in ``variances``, repaired shares alone are enough where noise does not depend on who holds what.
+        """
+        chosen = self._indices(questions)
+        at_repaired = self._covariance_at(self.plausible, chosen, weights, RESPONDENTS)
+        if self._is_even(self._effects.maps(chosen, weights)[1]):
+            return at_repaired
+        return at_repaired + _positive(self._covariance_at(self._unbiased, chosen, weights, RESPONDENTS) - at_repaired)
+
+    def _covariance_at(
+        self,
+        shares_of: SharesOf,
+        questions: Questions,
+        rows: Floats,
+        people: str,
+        held: Mapping[Questions, Floats] | None = None,
+    ) -> Floats:
+        _, maps = self._effects.maps(questions, rows)
         between, own = self._factors(people)
         total = np.zeros((len(rows), len(rows)))
         for k, part in maps.items():
-            shares = self._view_shares(k, self.plausible, held)
+            shares = self._view_shares(k, shares_of, held)
             noise = analysis(self.oracle.members[k]).linear_covariance(part, shares)
             total += (noise + between * _covariance_of(part, shares)) / self.people[k]
         if own:
-            total -= own * _covariance_of(rows.reshape(len(rows), -1), self.plausible(chosen).reshape(-1))
+            total -= own * _covariance_of(rows.reshape(len(rows), -1), shares_of(questions).reshape(-1))
         return total
 
     def _factors(self, people: str) -> tuple[float, float]:
@@ -422,6 +446,16 @@ def _largest(member: FrequencyOracle, rows: Floats) -> Floats:
 def _variances_of(rows: Floats, shares: Floats) -> Floats:
     """Return the variance of every row of numbers over people with these shares."""
     return np.asarray(rows**2 @ shares - (rows @ shares) ** 2)
+
+
+def _positive(matrix: Floats) -> Floats:
+    """Return the part of a symmetric matrix that is not negative.
+
+    >>> _positive(np.array([[0.0, 2.0], [2.0, 0.0]])).round(9).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    sizes, directions = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray(directions * np.maximum(sizes, 0.0) @ directions.T)
 
 
 def _covariance_of(rows: Floats, shares: Floats) -> NDArray[np.float64]:

@@ -51,6 +51,7 @@ class LeastSquares(StringEstimator):
 
     filters: Bloom
 
+    is_uneven = True
     options: ClassVar[Mapping[str, Constraint]] = {"held_out": flag}
     methods = ("linear", "select")
 
@@ -78,18 +79,24 @@ class LeastSquares(StringEstimator):
         counts = np.asarray(count, np.float64)
         if not counts.ndim:
             return solver.largest_variance(n, float(counts)) * excess
-        return solver.variances(n, _at_most(n, counts)) * excess
+        return solver.variances(n, counts) * excess
+
+    def plausible(self, n: int, counts: Floats) -> Floats:
+        """All as they are: cut to what is possible one by one, and then to n together, the frequent ones shrink."""
+        del n
+        return counts
 
     def evidence(self, n: int, counts: Floats, **context: Option) -> Bounded:
         """A report adds many bits, so it rarely adds more than a few times its own share of the error."""
         known = super().evidence(n, counts, **context)
-        return replace(known, jump=_JUMP * known.null / math.sqrt(n))
+        solver, excess = self._basis(context)
+        slope = np.maximum(solver.slopes, 0) * excess
+        return replace(known, jump=_JUMP * known.null / math.sqrt(n), slope=slope)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         solver, excess = self._basis(context)
-        plausible = _at_most(n, counts)
-        together = solver.variances(n, plausible, members[None].astype(np.float64))[0]
-        return float(together - solver.variances(n, plausible)[members].sum()) * excess
+        together = solver.variances(n, counts, members[None].astype(np.float64))[0]
+        return float(together - solver.variances(n, counts)[members].sum()) * excess
 
     def influence(self, marks: Fingerprints, members: Floats) -> Iterator[Floats]:
         """Yield for every cohort the weight of each debiased bit in the sum of estimates with these coefficients."""
@@ -113,9 +120,3 @@ def _solver(filters: Bloom, marks: bytes, held_out: bool) -> Solver:
 def _cohorts(held_out: bool) -> slice:
     """Return the cohorts that candidates are fitted to: all, or the odd ones, on which none was selected."""
     return slice(1, None, 2) if held_out else slice(None)
-
-
-def _at_most(n: int, counts: Floats) -> Floats:
-    """Scale counts down to a total of n: estimates of many rare values, clipped at 0, add up to more."""
-    total = counts.sum()
-    return counts if total <= n else counts * (n / total)

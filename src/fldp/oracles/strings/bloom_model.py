@@ -115,10 +115,22 @@ class Solver:
     def variances(self, n: int, counts: Floats, combinations: Floats | None = None) -> Floats:
         """Return the variances of linear combinations of the estimates, a row of coefficients for each, or of each.
 
-        Exact if all people hold candidates; the others contribute their mean over the hash functions.
+        Exact if all people hold candidates; the others contribute their mean over the hash functions. The variance is
+        linear in the counts, so that of unbiased counts is unbiased, negative ones included. Of each candidate alone
+        no fewer than 0 people hold it, and no report adds less than the least, nor more than the most that any adds.
         """
         own, strangers = self._alone if combinations is None else self._moments(combinations)
-        return np.asarray(own @ counts + strangers * (n - counts.sum()))
+        variances = own @ counts + strangers * (n - counts.sum())
+        if combinations is None:
+            variances += self.slopes * (np.clip(counts, 0, n) - counts)
+        every = np.column_stack([own, strangers])
+        return np.asarray(np.clip(variances, n * every.min(axis=1), n * every.max(axis=1)))
+
+    @property
+    def slopes(self) -> Floats:
+        """What a holder of each candidate adds to its variance, in the place of a stranger."""
+        own, strangers = self._alone
+        return np.diag(own) - strangers
 
     def largest_variance(self, n: int, count: float) -> float:
         """Return the largest variance of any candidate that ``count`` people hold, whatever the others hold."""

@@ -1,6 +1,7 @@
 """Numbers that are watched while reports come in: their intervals hold at every look."""
 
 import json
+import math
 from statistics import NormalDist
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import fldp
 from fldp import wire
-from fldp.data.anytime_intervals import multiplier
+from fldp.data.anytime_intervals import best_ratio, multiplier
 from fldp.data.scale import Scale
 from fldp.errors import FldpError
 from fldp.estimation.number_planner import plan_number
@@ -27,13 +28,24 @@ def some_number(n=2000, bins=8):
 
 def half(reach, stderr, jump):
     """Bernstein's form: standard errors, and what one report moves."""
-    return reach * stderr + reach**2 * jump / 6
+    errors, z = reach
+    return errors * stderr + z**2 * jump / 6
+
+
+def at_every_look(miss):
+    """Return how many standard errors an interval reaches after twice the planned reports, and its quantile."""
+    return multiplier(2.0, miss), math.sqrt(math.log1p(2 * best_ratio(miss)) - 2 * math.log(miss))
+
+
+def at_one_look(miss):
+    z = NormalDist().inv_cdf(1 - miss / 2)
+    return z, z
 
 
 def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
     plain = some_number()
     watched, moved = plain.watched(1000), plain.source.jumps
-    reach, every = multiplier(2.0, 0.05), multiplier(2.0, 0.05 / 7)
+    reach, every = at_every_look(0.05), at_every_look(0.05 / 7)
     mean, cells = watched.mean(), half(reach, plain.stderr, 2000 * moved(np.eye(8)))
     assert (mean.high - mean.low) / 2 == pytest.approx(half(reach, mean.stderr, moved(plain.scale.centres[None])[0]))
     assert mean.value == plain.mean().value
@@ -54,11 +66,11 @@ def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
 def test_intervals_of_all_cells_at_once_share_their_misses():
     """Half widths are known: the sequence at 5 % over as many intervals as there are, or Bernstein's form."""
     plain = some_number()
-    watched, cells, groups = plain.watched(1000), multiplier(2.0, 0.05 / 8), multiplier(2.0, 0.05 / 4)
+    watched, cells, groups = plain.watched(1000), at_every_look(0.05 / 8), at_every_look(0.05 / 4)
     for interval in (watched.interval(simultaneous=True), plain.interval(simultaneous=True, anytime=1000)):
         expected = half(cells, plain.stderr, 2000 * plain.source.jumps(np.eye(8)))
         assert np.ptp(interval, axis=1) / 2 == pytest.approx(expected)
-    for number, reach in ((watched, groups), (plain, NormalDist().inv_cdf(1 - 0.05 / 8))):
+    for number, reach in ((watched, groups), (plain, at_one_look(0.05 / 4))):
         histogram = number.histogram(4)
         expected = half(reach, histogram.stderr, histogram.jump)
         assert np.ptp(histogram.interval(simultaneous=True), axis=1) / 2 == pytest.approx(expected)
@@ -76,7 +88,7 @@ def quantile_ends(number, q, reach):
 
 def test_a_watched_quantile_holds_wherever_it_lies_in_the_course_of_time():
     watched = some_number(bins=64).watched(1000)
-    asked, one, any_edge = np.linspace(0.05, 0.95, 19), multiplier(2.0, 0.05), multiplier(2.0, 0.05 / 63)
+    asked, one, any_edge = np.linspace(0.05, 0.95, 19), at_every_look(0.05), at_every_look(0.05 / 63)
     intervals = [(value.low, value.high) for value in map(watched.quantile, asked)]
     assert intervals == [quantile_ends(watched, q, any_edge) for q in asked]
     assert intervals != [quantile_ends(watched, q, one) for q in asked]

@@ -60,7 +60,16 @@ def multiplier(share: float, miss: float) -> float:
     >>> [round(multiplier(share, 0.05), 2) for share in (0.1, 1, 10, 100)]
     [3.82, 3.04, 3.25, 3.57]
     """
-    return float(reach(share, 1 / best_ratio(miss), miss)) / math.sqrt(share)
+    return math.prod(factors(share, miss))
+
+
+def factors(share: float, miss: float) -> tuple[float, float]:
+    """Return the two factors of the multiplier: ``z``, and by how much ``start`` makes the standard error larger.
+
+    Where one report moves an estimate by much, the tail depends on ``z`` alone (``numerics.count_laws.bent``).
+    """
+    ratio = share * best_ratio(miss)
+    return math.sqrt(math.log1p(ratio) - 2 * math.log(miss)), math.sqrt(1 + 1 / ratio)
 
 
 def planned_reports(oracle: "FrequencyOracle", minimum: int = MINIMUM) -> int:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased, multiplier
+from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased, factors
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Estimate, Evidence, Total
@@ -437,20 +437,19 @@ class Number(Estimate):
         return f"<{what} in {self.scale.size} cells from {self.n} reports of {self.oracle!r}>"
 
 
-def standard_errors(level: float, n: int, planned: int | None) -> float:
-    """Return how many standard errors an interval reaches: for one look, or where reports are planned, at every look.
+def reach_of(level: float, n: int, planned: int | None, stderr: Floats | float, jump: Floats | float) -> Floats:
+    """Return half the width of an interval: for one look, or where reports are planned, at every look.
 
-    The variance of one report hardly depends on what people hold, so the variance of all reports grows as their number.
+    Bernstein's form, because a handful of reports is not normal. The variance of one report hardly depends on what
+    people hold, so the variance of all reports grows as their number.
 
-    >>> [round(standard_errors(0.95, 10_000, planned), 2) for planned in (None, 10_000)]
+    >>> [round(float(reach_of(0.95, 10_000, planned, 1.0, 0.0)), 2) for planned in (None, 10_000)]
     [1.96, 3.04]
     """
-    return z_score(level) if planned is None else multiplier(n / planned, 1 - fraction("Number", "level", level))
-
-
-def reach_of(level: float, n: int, planned: int | None, stderr: Floats | float, jump: Floats | float) -> Floats:
-    """Return half the width of an interval, in Bernstein's form: a handful of reports is not normal, at any look."""
-    return bent(standard_errors(level, n, planned), stderr, jump)
+    if planned is None:
+        return bent(z_score(level), stderr, jump)
+    z, larger = factors(n / planned, 1 - fraction("Number", "level", level))
+    return bent(z, larger * np.asarray(stderr), jump)
 
 
 def monotone(number: Number) -> Floats:

@@ -454,7 +454,10 @@ class Bounded:
 
     def interval(self, miss: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
         """Return both ends."""
-        z = NormalDist().inv_cdf(1 - miss / 2)
+        return self.ends(NormalDist().inv_cdf(1 - miss / 2), counts, stderr)
+
+    def ends(self, z: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
+        """Return both ends of an interval that reaches ``z`` errors in either direction."""
         low = counts - bent(z, np.maximum(stderr, self.null), self.jump)
         return low, counts + bent(z, self._error_above(z, stderr), self.jump)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased
+from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased, enough, factors
 from fldp.data.comparison import POPULATION, RESPONDENTS
 from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.projections import METHODS
@@ -32,7 +32,7 @@ from fldp.oracles.sampled.raking import CONSISTENT, raked
 from fldp.oracles.sampled.ratios import Ratios, ratios
 from fldp.oracles.sampled.views import Block, Entry
 from fldp.support.display import Displayed
-from fldp.support.validation import integer, is_integer, one_of
+from fldp.support.validation import fraction, integer, is_integer, one_of
 
 if TYPE_CHECKING:
     from fldp.oracles.sampled.associations import Associations
@@ -77,8 +77,15 @@ class TableEstimate(Estimate):
     def interval(self, level: float = 0.95, *, simultaneous: bool = False, anytime: int | None = None) -> Floats:
         """Return intervals of the counts; for all answers and at every look, if it is watched."""
         if anytime is None and self.planned is not None:
-            return super().interval(level, simultaneous=True, anytime=self.planned)
-        return super().interval(level, simultaneous=simultaneous, anytime=anytime)
+            return self.interval(level, simultaneous=True, anytime=self.planned)
+        if anytime is None:
+            return super().interval(level, simultaneous=simultaneous)
+        check_unbiased(self)
+        miss = (1 - fraction("Estimate", "level", level)) / (len(self.counts) if simultaneous else 1)
+        planned = enough(self.oracle, integer(1, MAX_PLANNED)("Estimate", "anytime", anytime))
+        z, larger = factors(self.n / planned, miss)
+        (law,) = self._laws
+        return np.stack(law.ends(z, self.counts, larger * self.stderr), axis=1)
 
     def _variance_after(self, reports: int) -> Floats:
         return np.asarray(self.stderr**2 * (reports / self.n))  # chance puts the same shares of people into the views
@@ -294,10 +301,17 @@ class Tables(Displayed):
         return noise + sampled, moved / count
 
     def laws(self, question: int, counts: Floats) -> tuple[Bounded, ...]:
-        """Return the law of the counts of a question: a report of a view with few people counts for many."""
+        """Return the law of the counts of a question: a report of a view with few people counts for many.
+
+        Each holder adds to the variance, since chance puts them into one view or another: of an answer that nobody gave
+        in a view, many may be elsewhere.
+        """
         _, maps = self._effects.maps((question,), np.eye(self.oracle.answers[question]))
         jumps = [_largest(self.oracle.members[k], rows) / self.people[k] for k, rows in maps.items()]
-        return (Bounded.of(counts, 0.0, self.n * np.max(jumps, axis=0)),)
+        between, own = self._factors(RESPONDENTS)
+        held = between * np.sum([np.ptp(rows, axis=1) ** 2 / self.people[k] for k, rows in maps.items()], axis=0) - own
+        law = Bounded.of(counts, 0.0, self.n * np.max(jumps, axis=0))
+        return (replace(law, slope=self.n * np.maximum(held, 0.0)),)
 
     def covariance(
         self,

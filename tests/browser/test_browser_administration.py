@@ -9,7 +9,7 @@ import pytest
 from fldp import wire
 from fldp.estimation.planner import plan
 from fldp.survey import Survey
-from support.browser import DESK, PHONE, Visitor, accessible
+from support.browser import DESK, PHONE, Visitor, accessible, expect
 from support.collector_server import flawless
 from support.qr_reader import read
 
@@ -68,7 +68,7 @@ def test_every_page_has_a_header_and_fits(browser, server, scheme, window):
         for place in ("", "tokens", "new", "new/advanced", f"survey/headed/{survey.version}"):
             page.goto(f"{server.url}/#/{place}")
             links = page.get_by_role("navigation", name="Dashboard").get_by_role("link")
-            assert links.all_text_contents() == ["Surveys", "New survey", "Tokens"]
+            expect(links).to_have_text(["Surveys", "New survey", "Tokens"])
             page.locator("main h1").wait_for()
             accessible(page)
         page.locator("svg.chart .whisker").first.wait_for()
@@ -205,7 +205,7 @@ def test_who_may_only_read_makes_and_ends_nothing(visitor, server):
     page.get_by_text("To make personal links, sign in with an admin token").wait_for()
     assert page.get_by_role("heading", name="Manage").count() == 0
     links = page.get_by_role("navigation", name="Dashboard").get_by_role("link")
-    assert links.all_text_contents() == ["Surveys"]
+    expect(links).to_have_text(["Surveys"])
     page.goto(f"{server.url}/#/tokens")
     page.get_by_role("heading", name="Surveys").wait_for()
 

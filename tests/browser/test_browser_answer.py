@@ -10,7 +10,7 @@ import pytest
 from fldp import wire
 from fldp.oracles.kit import analysis
 from support import postgres_server
-from support.browser import DESK, PHONE, Visitor, accessible
+from support.browser import DESK, PHONE, Visitor, accessible, expect
 from support.collector_server import Server, flawless, specification
 
 ANSWERS = 2000
@@ -154,7 +154,7 @@ def test_values_without_names_are_numbers(visitor, plain):
     page = visitor.open(f"{plain.url}/s/numbers")
     page.get_by_label("A whole number from 0 to 49").fill("50")
     page.get_by_role("button", name="See my report").click()
-    assert page.locator("input:invalid").count() == 1
+    expect(page.locator("input:invalid")).to_have_count(1)
     page.get_by_label("A whole number from 0 to 49").fill("49")
     accessible(page)
     page.get_by_role("button", name="See my report").click()
@@ -216,7 +216,7 @@ def test_surveys_that_do_not_protect_all_answers_alike(visitor, plain):
         accessible(page)
         if name == "sensitive":
             page.get_by_role("button", name="See my report").click()
-            assert page.locator("input:invalid").count() == 1  # nothing is drawn before it was allowed
+            expect(page.locator("input:invalid")).to_have_count(1)  # nothing is drawn before it was allowed
             page.get_by_label("I accept that my report may name my answer").check()
         choose(page, "firefox")
         seen = wire.decode(bytes.fromhex(report(page)), survey.oracle, survey.version)
@@ -475,7 +475,7 @@ def test_script_in_texts_is_text(visitor, plain):
     page = visitor.open(f"{plain.url}/s/tricks")
     page.get_by_role("button", name="See my report").wait_for()
     assert heading(page) == fields["question"]
-    assert page.locator(".choice span").all_text_contents() == TRICKS
+    expect(page.locator(".choice span")).to_have_text(TRICKS)
     answer(page, TRICKS[0])
     assert sorted(text.split(" (ruled")[0] for text in page.locator(".domain li").all_text_contents()) == sorted(TRICKS)
     assert page.locator("main script, main img, main iframe, main b").count() == 0

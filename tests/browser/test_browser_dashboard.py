@@ -21,7 +21,7 @@ from fldp.estimation.planner import Row, plan
 from fldp.privacy.poisoning import poison
 from fldp.survey import Survey
 from support import postgres_server
-from support.browser import DESK, PHONE, Visitor, accessible, new_survey
+from support.browser import DESK, PHONE, Visitor, accessible, expect, new_survey
 from support.collector_server import Server, batch, flawless, key, specification
 from support.ports import free_port
 
@@ -184,15 +184,15 @@ def test_the_chart_is_drawn_to_scale_with_whiskers_and_greys_what_may_be_zero(vi
     page.get_by_label("Order of the answers").select_option("The largest first")
     to_scale(page, sorted(rows, key=lambda row: -row["count"]))
     grey = sum(row["low"] <= 0 for row in rows)
-    assert page.locator("tr.unsure").count() == grey
-    assert page.get_by_text(f"That is so for {grey} of 5 values.").count() == 1
+    expect(page.locator("tr.unsure")).to_have_count(grey)
+    expect(page.get_by_text(f"That is so for {grey} of 5 values.")).to_have_count(1)
     assert rows[0]["label"] in page.locator("svg.chart").first.get_attribute("aria-label")
 
 
 def to_scale(page, rows):
     """Check that the bars are of these rows, in their order, and as long as they should be."""
     chart = page.locator("svg.chart").first
-    assert chart.locator(".name").all_text_contents() == [row["label"] for row in rows]
+    expect(chart.locator(".name")).to_have_text([row["label"] for row in rows])
     zero = float(re.match(r"M([\d.]+)", chart.locator(".zero").get_attribute("d"))[1])
     bars = chart.locator(".bar").all()
     longest = max(range(len(rows)), key=lambda place: rows[place]["count"])
@@ -293,12 +293,12 @@ def test_ten_thousand_labels_stay_fluent(visitor, server, token):
     send(server, survey, [2000, 1000, *([1] * 98)])
     page = look(visitor, server, token, survey)
     page.get_by_text("10,000 of 10,000 values; 1 to 50 are shown.").wait_for()
-    assert page.locator("table.all tbody tr").count() == 50
+    expect(page.locator("table.all tbody tr")).to_have_count(50)
     page.get_by_role("button", name="Next").click()
     page.get_by_text("51 to 100 are shown.").wait_for()
     page.get_by_label("Search the values").fill("word 99")
     page.get_by_text("111 of 10,000 values; 1 to 50 are shown.").wait_for()
-    assert page.get_by_text("The chart shows the 20 largest of 10,000.").count() == 1
+    expect(page.get_by_text("The chart shows the 20 largest of 10,000.")).to_have_count(1)
     assert page.evaluate("document.querySelectorAll('*').length") < 2500
     accessible(page)
 
@@ -309,7 +309,7 @@ def test_script_in_texts_is_text(visitor, server, token):
     survey = server.publish({**fields, "labels": TRICKS, "question": question, "title": TRICKS[2]})
     send(server, survey, [400, 300, 200, 100])
     page = look(visitor, server, token)
-    assert page.get_by_role("link", name=question).count() == 1
+    expect(page.get_by_role("link", name=question)).to_have_count(1)
     page.goto(f"{server.url}/#/survey/tricks/{survey.version}")
     page.locator("table.all tbody tr").first.wait_for()
     assert page.locator("h1").inner_text() == question
@@ -338,7 +338,7 @@ def test_a_collector_that_is_away_for_a_moment(browser, tmp_path):
         page.locator("svg.chart .whisker").first.wait_for()
         visitor.context.set_offline(True)
         page.get_by_text("The collector cannot be reached.").wait_for()
-        assert page.locator("svg.chart .whisker").count() == 5
+        expect(page.locator("svg.chart .whisker")).to_have_count(5)
         visitor.context.set_offline(False)
         page.get_by_text("The collector cannot be reached.").wait_for(state="hidden")
         visitor.forgive("ERR_INTERNET_DISCONNECTED")
@@ -397,7 +397,7 @@ def test_answers_that_were_taken_back(visitor, server, token):
     page.get_by_text("10 taken back by their senders, and not counted").wait_for()
     part = page.locator("section", has=page.get_by_role("heading", name="Reports over time"))
     part.get_by_text("As a table").click()
-    assert part.locator("tbody tr").last.locator("td").all_text_contents() == ["40", "10"]
+    expect(part.locator("tbody tr").last.locator("td")).to_have_text(["40", "10"])
     accessible(page)
 
 
@@ -474,7 +474,7 @@ def test_two_windows_are_compared(visitor, server, token):
     part.get_by_text("2 of 5 values changed significantly").wait_for()
     lines = [line.locator("th, td").all_text_contents() for line in part.locator("tbody tr").all()]
     assert {line[0] for line in lines if line[-1] == "yes"} == {"chrome", "firefox"}
-    assert part.locator("tr.unsure").count() == 3
+    expect(part.locator("tr.unsure")).to_have_count(3)
     accessible(page)
     visitor.forgive("status of 422")
 
@@ -541,7 +541,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     page.get_by_text("Tick the sensitive answers.").wait_for()
     page.get_by_label("hiv", exact=True).check()
     page.get_by_role("searchbox").fill("PROTO")
-    assert page.get_by_role("group", name="Sensitive").get_by_role("checkbox").count() == 2  # what is ticked stays
+    expect(page.get_by_role("group", name="Sensitive").get_by_role("checkbox")).to_have_count(2)  # what is ticked stays
     page.get_by_label("__proto__", exact=True).check()
     page.get_by_text(plan(domain_size=15, users=10_000, epsilon=1.0, sensitive=[4, 5]).reason).wait_for()
     page.get_by_text("a report must leave at least 2 values possible, got 1. The answer page asks").wait_for()

@@ -7,7 +7,7 @@ import pytest
 
 from fldp import Client, Survey, wire
 from fldp.estimation.number_planner import best_bins, plan_number
-from support.browser import DESK, PHONE, Visitor, accessible, new_survey
+from support.browser import DESK, PHONE, Visitor, accessible, expect, new_survey
 from support.collector_server import Server
 
 ASKED = {"question": "How many seconds did the last page take?", "collect": {"minimum": 10}}
@@ -75,8 +75,8 @@ def test_the_dashboard_shows_figures_histogram_and_cdf(browser, server, size, sc
             assert page.get_by_role("heading", name="Histogram").is_visible() == (fields is CELLS)
             if fields is CELLS:
                 page.get_by_role("rowheader", name="Median").wait_for()
-                assert page.locator("svg[aria-label^='Histogram of 17 cells'] .bar").count() == 17
-                assert page.locator("svg .band").count() == 1
+                expect(page.locator("svg[aria-label^='Histogram of 17 cells'] .bar")).to_have_count(17)
+                expect(page.locator("svg .band")).to_have_count(1)
             accessible(page)
 
 

@@ -9,7 +9,7 @@ import pytest
 from fldp import Survey, wire
 from fldp.oracles.base.analysis import analysis
 from support import ten_questions
-from support.browser import DESK, PHONE, Visitor, accessible
+from support.browser import DESK, PHONE, Visitor, accessible, expect
 from support.collector_server import flawless, key
 from support.javascript import HERE, node
 
@@ -107,7 +107,7 @@ def test_all_questions_are_on_one_page_and_the_report_says_what_it_is_about(brow
         places = survey.oracle.design.views[view].questions
         texts = [asked.text for asked in survey.questions]
         parts = page.locator("section", has=page.get_by_text("Chance chose this")).locator("ul")
-        assert parts.nth(0).locator("li").all_text_contents() == [texts[place] for place in places]
+        expect(parts.nth(0).locator("li")).to_have_text([texts[place] for place in places])
         others = [text for place, text in enumerate(texts) if place not in places]
         assert parts.nth(1).locator("li").all_text_contents() == others
         shown = page.locator(".given dd").all_text_contents()
@@ -130,7 +130,7 @@ def test_several_questions_are_answered_with_the_keyboard_alone(browser, server)
         for pressed in ["Tab", "Space", "ArrowDown", "Tab", "Space", "Tab", "4", "2", "Tab", "Enter"]:
             page.keyboard.press(pressed)
         page.get_by_role("heading", name="This would be sent").wait_for()
-        assert page.locator(".given dd").all_text_contents() == ["mac", "no", "42 s"]
+        expect(page.locator(".given dd")).to_have_text(["mac", "no", "42 s"])
         page.get_by_role("button", name="Send this report").focus()
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="Thank you, this was sent").wait_for()
@@ -150,7 +150,7 @@ def test_where_less_is_asked_nobody_sees_which_before_they_begin(browser, server
         page.reload()  # chance does not choose again
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("button", name="See my report").wait_for()
-        assert page.locator("legend").all_text_contents() == [shown]
+        expect(page.locator("legend")).to_have_text([shown])
         if page.get_by_role("spinbutton").count():
             page.get_by_role("spinbutton").fill("3")
         else:
@@ -158,7 +158,7 @@ def test_where_less_is_asked_nobody_sees_which_before_they_begin(browser, server
         page.get_by_role("button", name="See my report").click()
         about = page.locator("section", has=page.get_by_text("Chance chose this")).locator("ul").first
         about.wait_for()
-        assert about.locator("li").all_text_contents() == [shown.removesuffix(" (optional)")]
+        expect(about.locator("li")).to_have_text([shown.removesuffix(" (optional)")])
 
 
 def test_ten_questions_through_chromium_and_the_javascript_client(browser, server):
@@ -216,10 +216,10 @@ def test_the_dashboard_shows_every_question_crosses_and_associations(browser, se
         page.get_by_role("heading", name="How many seconds did the last page take?").wait_for()
         page.locator("table.matrix").wait_for()
         part = page.locator("[data-question=os]")
-        assert part.locator("svg .bar").count() == 4
+        expect(part.locator("svg .bar")).to_have_count(4)
         part = page.locator("[data-question=load]")
-        assert part.locator("svg[aria-label^='Histogram of 6 cells'] .bar").count() == 6
-        assert part.locator("svg .band").count() == 1
+        expect(part.locator("svg[aria-label^='Histogram of 6 cells'] .bar")).to_have_count(6)
+        expect(part.locator("svg .band")).to_have_count(1)
         part.get_by_role("rowheader", name="Median").wait_for()
         page.locator("[data-question=plan]").get_by_text("Shares among those who answered").wait_for()
         cells = page.locator("table.cross tbody td:not(:last-child)").all()
@@ -258,17 +258,17 @@ def test_every_question_has_a_page_of_its_own(browser, server):
         part = page.locator("[data-question]")
         page.locator("table.cross").wait_for()
         assert part.get_attribute("data-question") == "os"
-        assert part.locator("svg .bar").count() == 4
+        expect(part.locator("svg .bar")).to_have_count(4)
         crosses = page.get_by_label("Questions", exact=True).locator("option").all_text_contents()
         assert crosses
         assert all(text.startswith("os ") for text in crosses)
         good(page)
         page.get_by_role("link", name="Next question").click()
         page.locator("[data-question=os]").wait_for(state="detached")
-        assert page.locator("[data-question]").count() == 1
+        expect(page.locator("[data-question]")).to_have_count(1)
         page.get_by_role("link", name="All questions").click()
         page.get_by_role("heading", name="People per view").wait_for()
-        assert page.locator("[data-question]").count() == len(survey.questions)
+        expect(page.locator("[data-question]")).to_have_count(len(survey.questions))
 
 
 def test_one_question_is_compared_between_two_windows(browser, server):

@@ -11,7 +11,7 @@ from fldp.data.reports import Reports
 from fldp.oracles.kit import analysis
 from fldp.search import Search
 from fldp.survey import Survey
-from support.browser import PHONE, Visitor, accessible, new_survey
+from support.browser import PHONE, Visitor, accessible, expect, new_survey
 from support.collector_server import flawless, key, specification
 
 WORDS = ["crème brûlée", "<b>pie</b>", "apple pie"]
@@ -42,7 +42,7 @@ def test_a_text_is_answered(browser, server, look):
         for wrong in ("", "   ", "x" * 1025):
             field.fill(wrong)
             page.get_by_role("button", name="See my report").click()
-            assert page.locator("input:invalid").count() == 1, wrong[:9]
+            expect(page.locator("input:invalid")).to_have_count(1)
         field.fill("  crème brûlée ")
         accessible(page)
         page.get_by_role("button", name="See my report").click()

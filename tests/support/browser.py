@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from support.programs import program
 
@@ -23,6 +23,9 @@ FLAGS = [
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1100, "height": 900}
 MAX_WAIT = 180_000  # milliseconds: a busy machine must not fail a test, and who waits for a condition waits no longer
+expect.set_options(
+    timeout=MAX_WAIT
+)  # counts what a page will show, where locator.count() counts what it shows just now
 
 
 @contextmanager

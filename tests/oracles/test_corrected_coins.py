@@ -12,7 +12,8 @@ import fldp
 from fldp.oracles.kit import analysis
 from fldp.oracles.plain import corrected_coins
 from fldp.oracles.plain.corrected_coins import BLOCK, BLOCK_BYTES, COUNTED, CorrectedCoins, CountOf
-from fldp.oracles.plain.weighted_draws import NUMBERS, WORDS
+from fldp.oracles.plain.weighted_draws import NUMBERS
+from support.weighted_law import law_of
 
 ORACLES = {
     f"{make.__name__}, eps = {epsilon}": make(epsilon, 9)
@@ -55,15 +56,6 @@ def test_of_all_bits_of_the_planes_the_base_are_ones(chance, kernel):
     assert Fraction(int(ones), 1 << coins.planes) == coins.base
 
 
-def law_of_count(counts):
-    """What the three draws together give to each number of corrections."""
-    second = Fraction(NUMBERS - sum(counts.shares), NUMBERS)
-    third = second * Fraction(WORDS - sum(counts.more_shares), WORDS)
-    every = sum(counts.still_lacking) or 1
-    each = zip(counts.shares, counts.more_shares, counts.still_lacking, strict=True)
-    return [Fraction(a, NUMBERS) + second * Fraction(b, WORDS) + third * Fraction(c, every) for a, b, c in each]
-
-
 def binomial(size, chance):
     return [comb(size, ones) * chance**ones * (1 - chance) ** (size - ones) for ones in range(size + 1)]
 
@@ -71,12 +63,12 @@ def binomial(size, chance):
 @pytest.mark.parametrize("chance", CHANCES.values(), ids=CHANCES)
 def test_corrections_are_counted_by_the_binomial_law(chance):
     counts = CorrectedCoins.best(chance).counts
-    assert law_of_count(counts) == binomial(COUNTED, counts.chance)
+    assert law_of(counts) == binomial(COUNTED, counts.chance)
 
 
 def test_a_chance_that_is_a_little_off_is_another_law():
     chance = CorrectedCoins.best(CHANCES["OUE, eps = 1.0"]).correction
-    assert law_of_count(CountOf(chance + Fraction(1, 2**60))) != binomial(COUNTED, chance)
+    assert law_of(CountOf(chance + Fraction(1, 2**60))) != binomial(COUNTED, chance)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -12,6 +12,7 @@ from fldp.oracles.kit import analysis
 from fldp.oracles.plain import unary, weighted_draws
 from fldp.oracles.plain.eight_coins import EightCoins
 from fldp.oracles.plain.weighted_draws import NUMBERS, WORDS
+from support.weighted_law import law_of
 
 COINS = {
     "OUE, eps = 1": fldp.OUE(1.0, 9)._mechanism._others,
@@ -43,24 +44,15 @@ def chance(coins, byte):
     return prod((one if byte >> k & 1 else 1 - one for k in range(8)), start=Fraction(1))
 
 
-def law(coins):
-    """What the three draws together give to each byte."""
-    second = Fraction(NUMBERS - sum(coins.shares), NUMBERS)
-    third = second * Fraction(WORDS - sum(coins.more_shares), WORDS)
-    every = sum(coins.still_lacking) or 1
-    each = zip(coins.shares, coins.more_shares, coins.still_lacking, strict=True)
-    return [Fraction(a, NUMBERS) + second * Fraction(b, WORDS) + third * Fraction(c, every) for a, b, c in each]
-
-
 @pytest.mark.parametrize("coins", COINS.values(), ids=COINS)
 def test_the_law_is_that_of_the_thresholds(coins):
-    assert law(coins) == [chance(coins, byte) for byte in range(256)]
+    assert law_of(coins) == [chance(coins, byte) for byte in range(256)]
     assert min(coins.shares + coins.more_shares + coins.still_lacking) >= 0
 
 
 def test_a_threshold_that_is_off_by_one_is_another_law():
     coins = COINS["OUE, eps = 1"]
-    assert law(EightCoins(coins.planes, coins.threshold + 1)) != [chance(coins, byte) for byte in range(256)]
+    assert law_of(EightCoins(coins.planes, coins.threshold + 1)) != [chance(coins, byte) for byte in range(256)]
 
 
 @pytest.mark.parametrize("coins", COINS.values(), ids=COINS)

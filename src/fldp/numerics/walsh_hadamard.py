@@ -1,50 +1,94 @@
-"""The fast Walsh-Hadamard transform, exact for integers."""
+"""The fast Walsh-Hadamard transform, exact for integers.
 
+Everybody goes from the longest stride to the shortest: in machine code, in NumPy, and in any number of threads. So also
+sums of floats are the same to the last bit, whoever does how many levels at once.
+"""
+
+from _thread import start_new_thread
 from collections.abc import Callable
-from threading import Thread
+from queue import SimpleQueue
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.kernels import Kernel, has_compiler, pays
+from fldp.numerics.kernels import U64, ZERO, Kernel, has_compiler, pays
 from fldp.numerics.types import Floats
 from fldp.support.processor_cores import available_cores
 from fldp.support.validation import fail
 
+_STEPS = U64(8), U64(16), U64(24), U64(32), U64(40), U64(48), U64(56), U64(64)
+_POWERS_OF_EIGHT = 0o111111111111111111111
 _BLOCK = 2048  # entries: with 8 bytes each, half of a first-level cache
 MIN_THREADED = 1 << 19  # entries: fewer are done almost before a thread has started
 
 
 @Kernel
-def _mix(a: Any, start: Any, step: Any, width: Any) -> None:
-    """Do three levels of the transform at once, on ``width`` entries from ``start`` on in each of eight runs."""
-    # Slices that begin where the run begins let the compiler vectorise the loop over j.
-    a0, a1, a2, a3 = a[start:], a[start + step :], a[start + 2 * step :], a[start + 3 * step :]
-    a4, a5, a6, a7 = a[start + 4 * step :], a[start + 5 * step :], a[start + 6 * step :], a[start + 7 * step :]
-    for j in range(width):
-        s, d, t, e = a0[j] + a1[j], a0[j] - a1[j], a2[j] + a3[j], a2[j] - a3[j]
-        x0, x1, x2, x3 = s + t, d + e, s - t, d - e
-        s, d, t, e = a4[j] + a5[j], a4[j] - a5[j], a6[j] + a7[j], a6[j] - a7[j]
-        y0, y1, y2, y3 = s + t, d + e, s - t, d - e
-        a0[j], a1[j], a2[j], a3[j] = x0 + y0, x1 + y1, x2 + y2, x3 + y3
-        a4[j], a5[j], a6[j], a7[j] = x0 - y0, x1 - y1, x2 - y2, x3 - y3
+def _sums(a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any) -> Any:
+    """Return the transform of eight numbers."""
+    a0, a1, a2, a3, a4, a5, a6, a7 = a0 + a4, a1 + a5, a2 + a6, a3 + a7, a0 - a4, a1 - a5, a2 - a6, a3 - a7
+    a0, a1, a2, a3, a4, a5, a6, a7 = a0 + a2, a1 + a3, a0 - a2, a1 - a3, a4 + a6, a5 + a7, a4 - a6, a5 - a7
+    return a0 + a1, a0 - a1, a2 + a3, a2 - a3, a4 + a5, a4 - a5, a6 + a7, a6 - a7
 
 
 @Kernel
-def _eight(a: Any, start: Any, stop: Any, step: Any) -> None:
+def _eight(a: Any, step: Any) -> None:
     """Do three levels of the transform at once, on the eight runs of ``step`` entries of every block."""
-    for i in range(start, stop, 8 * step):
-        _mix(a, i, step, step)
+    for i in range(0, len(a), 8 * step):
+        # Slices that begin where the run begins let the compiler vectorise the loop over j.
+        a0, a1, a2, a3 = a[i:], a[i + step :], a[i + 2 * step :], a[i + 3 * step :]
+        a4, a5, a6, a7 = a[i + 4 * step :], a[i + 5 * step :], a[i + 6 * step :], a[i + 7 * step :]
+        for j in range(step):
+            (a0[j], a1[j], a2[j], a3[j], a4[j], a5[j], a6[j], a7[j]) = _sums(
+                *(a0[j], a1[j], a2[j], a3[j], a4[j], a5[j], a6[j], a7[j])
+            )
 
 
 @Kernel
-def _two(a: Any, start: Any, stop: Any, step: Any) -> None:
+def _eight_of_eight(a: Any) -> None:
+    """Do the same with runs of eight entries: the compiler vectorises a loop whose length it knows."""
+    s1, s2, s3, s4, s5, s6, s7, s8 = _STEPS
+    for i in range(ZERO, U64(len(a)), s8):
+        for j in range(i, i + s1):
+            (a[j], a[j + s1], a[j + s2], a[j + s3], a[j + s4], a[j + s5], a[j + s6], a[j + s7]) = _sums(
+                *(a[j], a[j + s1], a[j + s2], a[j + s3], a[j + s4], a[j + s5], a[j + s6], a[j + s7])
+            )
+
+
+@Kernel
+def _eight_of_one(a: Any) -> None:
+    """Do the same with runs of one entry, which are the columns of rows of eight."""
+    rows = a.reshape(-1, 8)
+    for i in range(len(rows)):
+        row = rows[i]
+        (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]) = _sums(
+            *(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7])
+        )
+
+
+@Kernel
+def _two(a: Any, step: Any) -> None:
     """Do one level of the transform."""
-    for i in range(start, stop, 2 * step):
+    for i in range(0, len(a), 2 * step):
         low, high = a[i : i + step], a[i + step :]
         for j in range(step):
             low[j], high[j] = low[j] + high[j], low[j] - high[j]
+
+
+@Kernel
+def _transform_block(a: Any) -> None:
+    """Do one or two levels where the number of levels is no multiple of three, then three at once."""
+    size = len(a)
+    while size > 1 and size & _POWERS_OF_EIGHT == 0:
+        size //= 2
+        _two(a, size)
+    while size > 64:
+        size //= 8
+        _eight(a, size)
+    if size == 64:
+        _eight_of_eight(a)
+    if size >= 8:
+        _eight_of_one(a)
 
 
 @Kernel
@@ -52,16 +96,10 @@ def _transform(a: Any, block: Any) -> None:
     """Do the long strides over the whole array, then all the short ones block by block, in the cache."""
     size = len(a)
     while size > block:
-        _eight(a, 0, len(a), size // 8)
         size //= 8
+        _eight(a, size)
     for start in range(0, len(a), size):
-        step = 1
-        while 8 * step <= size:
-            _eight(a, start, start + size, step)
-            step *= 8
-        while step < size:
-            _two(a, start, start + size, step)
-            step *= 2
+        _transform_block(a[start : start + size])
 
 
 @Kernel
@@ -95,7 +133,7 @@ def walsh_hadamard(
     if size >= MIN_THREADED and available_cores() > 1 and load_numba and has_compiler():
         long: NDArray[Any] = np.empty(vectors.shape, kind)
         for vector, row in zip(vectors.reshape(-1, size), long.reshape(-1, size), strict=True):
-            _transform_in_threads(vector, row, min(8, available_cores()))
+            _transform_in_threads(vector, row, _threads(available_cores()))
         return long
     result: NDArray[Any] = np.array(vectors, kind, order="C")
     if not (load_numba and has_compiler()) or (result.dtype.kind == "i" and not pays(result.size * size.bit_length())):
@@ -108,39 +146,56 @@ def walsh_hadamard(
 
 
 def _transform_in_threads(vector: NDArray[Any], result: NDArray[Any], threads: int) -> None:
-    """Do the longest strides, each thread a part of every run, then the eight transforms that remain.
-
-    Each thread copies what it works on. Every entry is computed by the same operations as in one thread, so also sums
-    of floats are the same.
-    """
-    runs, parts = vector.reshape(8, -1), result.reshape(8, -1)
-    step = parts.shape[1]
-
-    def stride(thread: int) -> None:
-        start, stop = step * thread // threads, step * (thread + 1) // threads
-        parts[:, start:stop] = runs[:, start:stop]
-        _mix.compiled(result, start, step, stop - start)
+    """Have each thread make its part of the result alone, from the whole vector, so that none waits for another."""
+    runs, parts = vector.reshape(threads, -1), result.reshape(threads, -1)
 
     def transform(thread: int) -> None:
-        for part in parts[thread::threads]:
-            _transform.compiled(part, _BLOCK)
+        _fold(runs, thread, result.dtype, parts[thread])
+        _transform.compiled(parts[thread], _BLOCK)
 
-    _at_once(stride, threads)
     _at_once(transform, threads)
 
 
+def _threads(cores: int) -> int:
+    """Return the largest power of two that is no more than the cores, at most eight.
+
+    >>> [_threads(cores) for cores in (1, 2, 3, 6, 64)]
+    [1, 2, 2, 4, 8]
+    """
+    return 1 << min(3, cores.bit_length() - 1)
+
+
+def _fold(runs: NDArray[Any], part: int, kind: np.dtype[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Do the longest strides, over the runs of a vector, for one part of the result."""
+    if len(runs) == 1:
+        return np.asarray(runs[0])
+    even, odd = (_fold(runs[first::2], part // 2, kind) for first in (0, 1))
+    folded: NDArray[Any] = (np.subtract if part % 2 else np.add)(even, odd, out=out, dtype=kind)
+    return folded
+
+
 def _at_once(work: Callable[[int], None], threads: int) -> None:
-    """Do a part of the work in each thread, of which this is one."""
-    others = [Thread(target=work, args=(thread,)) for thread in range(1, threads)]
-    for other in others:
-        other.start()
+    """Do a part of the work in each thread, of which this is one. ``Thread`` would wait until each has started."""
+    outcomes: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def attempt(thread: int) -> None:
+        try:
+            work(thread)
+        except BaseException as error:
+            outcomes.put(error)
+        else:
+            outcomes.put(None)
+
+    for thread in range(1, threads):
+        start_new_thread(attempt, (thread,))
     work(0)
-    for other in others:
-        other.join()
+    for error in [outcomes.get() for _ in range(1, threads)]:
+        if error:
+            raise error
 
 
 def _transform_by_numpy(rows: NDArray[Any], size: int) -> None:
-    for step in (1 << level for level in range(size.bit_length() - 1)):
+    for step in (1 << level for level in reversed(range(size.bit_length() - 1))):
         halves = rows.reshape(-1, 2, step)
         halves[:, 0], halves[:, 1] = halves[:, 0] + halves[:, 1], halves[:, 0] - halves[:, 1]
 

@@ -17,7 +17,7 @@ _SCRATCH = 1 << 16  # words of a chunk: 512 KiB, which stay in the cache until t
 
 Words = NDArray[np.uint64]
 
-_ZEROS = bytes(1 << 20)
+_ZEROS = memoryview(bytes(1 << 20))  # a slice of it copies nothing
 _forks = 0
 _adopting = threading.Lock()
 
@@ -120,7 +120,7 @@ class Stream:
         with self._lock:
             for start in range(0, len(target), len(_ZEROS)):
                 part = target[start : start + len(_ZEROS)]
-                self._cipher.update_into(_ZEROS if len(part) == len(_ZEROS) else _ZEROS[: len(part)], part)
+                self._cipher.update_into(_ZEROS[: len(part)], part)
         if not _LITTLE:  # a word is little-endian on every machine
             out.byteswap(inplace=True)
 

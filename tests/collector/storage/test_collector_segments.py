@@ -6,6 +6,7 @@ import pytest
 import fldp
 from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TALLY, Segment, StoreError
 from fldp.collector.storage.segments import (
+    in_order,
     packed,
     reports_of,
     tally_segment,
@@ -52,3 +53,14 @@ def test_reports_that_are_not_there_cannot_be_taken_out():
     missing = fldp.Reports(ORACLE, np.full(8, SEVERAL.data[0], SEVERAL.data.dtype))
     with pytest.raises(StoreError, match="withdrawn reports are not among those that are stored; run fldp fsck"):
         list(without(ORACLE, [WHOLE], packed([missing], TAKEN_REPORTS)))
+
+
+@pytest.mark.parametrize("oracle", [fldp.FHR(epsilon=1.0, domain_size=1023), fldp.OLH(epsilon=1.0, domain_size=9)])
+@pytest.mark.parametrize("n", [300, 5000])
+def test_reports_are_put_in_one_order_whatever_sorts_them(oracle, n):
+    reports = oracle.privatize([0] * n, rng=3)
+    rows = np.frombuffer(np.ascontiguousarray(reports.data).tobytes(), np.uint8).reshape(n, -1)
+    expected = sorted(rows.tolist(), key=lambda row: row[::-1] if len(row) <= 8 else row)
+    data = np.ascontiguousarray(in_order(reports).data)
+    assert np.frombuffer(data.tobytes(), np.uint8).reshape(n, -1).tolist() == expected
+    assert in_order(reports[::-1]) == in_order(reports)

@@ -9,12 +9,14 @@ from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TAKEN_TALLY,
 from fldp.data.packing import pack, packed_size, unpack
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import FldpError
+from fldp.numerics.radix_sort import radix_sorted
 from fldp.oracles.base.oracle import Oracle
 
 MAX_BYTES = 1 << 20  # of one row
 _CHECKSUM_BYTES = 16
 _MIXED_BYTES = 1 << 24
 _RUN = 1000  # numbers in a sorted run, on the average, from which on merging them takes less than sorting
+_MANY = 4096  # numbers from which on sorting them by digits takes less than comparing them
 
 
 def in_order(reports: Reports) -> Reports:
@@ -32,11 +34,19 @@ def in_order(reports: Reports) -> Reports:
 
 def _sorted(data: Array) -> Array:
     """Sort rows; no index is made, which would be larger."""
-    numbers = _numbers(data)
-    numbers.sort(kind="stable" if _is_merged(numbers) else "quicksort")
+    numbers = _sorted_numbers(_numbers(data))
     width = data.dtype.itemsize * int(np.prod(data.shape[1:], dtype=int))
     rows = np.ascontiguousarray(numbers.view(np.uint8).reshape(len(data), -1)[:, :width])
     return rows.view(data.dtype).reshape(data.shape)
+
+
+def _sorted_numbers(numbers: Array) -> Array:
+    """Return numbers in order; the array that comes in is used for work."""
+    is_merged = _is_merged(numbers)
+    if len(numbers) >= _MANY and not is_merged:
+        return radix_sorted(numbers)
+    numbers.sort(kind="stable" if is_merged else "quicksort")
+    return numbers
 
 
 def _is_merged(numbers: Array) -> bool:

@@ -189,14 +189,21 @@ def fold(connection: sqlite3.Connection, step: Fold) -> None:
     """Replace rows if the survey and all of them are still there; else raise OutdatedStep, which undoes everything."""
     if _closed(connection, step.survey) is None:
         raise OutdatedStep
-    rows = [(row, step.survey, step.day) for row in step.removed]
+    removed = sum(
+        connection.execute(_removal(len(part)), (step.survey, step.day, *part)).rowcount
+        for part in _parts(step.removed)
+    )
     # A report must be in the tail or in the tally, never in both: every row of the step goes, or the step is void.
-    done = connection.executemany("DELETE FROM segments WHERE id = ? AND survey = ? AND day = ?", rows)
-    if step.removed and done.rowcount != len(step.removed):
+    if removed != len(step.removed):
         raise OutdatedStep
     _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
     _insert(connection, [(step.survey, step.day, part) for part in step.left], folded=False)
     _gain(connection, step)
+
+
+@functools.cache
+def _removal(count: int) -> str:
+    return f"DELETE FROM segments WHERE survey = ? AND day = ? AND id IN ({', '.join('?' * count)})"  # noqa: S608
 
 
 def _gain(connection: sqlite3.Connection, step: Fold) -> None:

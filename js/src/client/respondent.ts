@@ -74,14 +74,14 @@ export class Respondent extends Participant {
     rows.forEach(this.#checkWay, this);
     const relay = this.#relay;
     const marked: Row[] = [];
+    let refusal: unknown;
     for (const row of rows) {
       const changes = { state: "withdrawing", relay: row.relay ?? relay?.address, ...(ticket && { ticket }) } as const;
       marked.push(await mark(this.store, row, changes));
     }
-    const refusals: unknown[] = [];
     for (const row of marked)
-      await takeBack(this.store, row, relay && (() => relay), this.#token).catch((error) => refusals.push(error));
-    if (refusals.length) throw refusals[0];
+      await takeBack(this.store, row, relay && (() => relay), this.#token).catch((error) => (refusal ??= error));
+    if (refusal) throw refusal;
     return (await this.recalled(answers(this.survey))) as Answer;
   }
 

@@ -94,7 +94,7 @@ export async function takeBack(store: Store, row: Row, relays?: Relays, token?: 
   const { ticket, version, origin, earlier = [] } = await intact(row);
   if (hasNoWay(row, relays)) return row;
   checkSecret(token, origin);
-  const refusals: unknown[] = [];
+  let refusal: unknown;
   for (const sent of [row, ...earlier]) {
     try {
       const request = requestOf(sent, ticket, token);
@@ -102,10 +102,10 @@ export async function takeBack(store: Store, row: Row, relays?: Relays, token?: 
       if (!(Object(reply).withdrawn >= 0)) throw new CollectorError(`${origin}: the report was not taken back`, 200);
     } catch (error) {
       if (isOpen(error)) return row;
-      refusals.push(error);
+      refusal ??= error;
     }
   }
-  if (refusals.length) throw refusals[0];
+  if (refusal) throw refusal;
   return mark(store, row, { state: "withdrawn" });
 }
 

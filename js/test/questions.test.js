@@ -54,6 +54,13 @@ test("one report answers all questions, and is repeated", async () => {
   assert.equal(first.spent.epsilon, "1");
 });
 
+test("what was answered is repeated, although questions are not named any more", async () => {
+  const answering = await person();
+  const first = await answering.prepare(ANSWERS);
+  const again = await answering.prepare({ os: "mac" });
+  assert.deepEqual([again.repeated, again.batch, await answering.refusals()], [true, first.batch, {}]);
+});
+
 test("an answer that the survey lacks is drawn as another one, and a missing one is refused", async () => {
   assert.equal((await (await person()).prepare({ os: "amiga", plan: "yes", level: 3 })).repeated, false);
   await assert.rejects((await person()).prepare({ os: "mac" }), /question 'plan' has no answer and is not optional/);

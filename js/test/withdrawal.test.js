@@ -155,3 +155,29 @@ test("what was taken back is not answered in a later month, and all months are t
   await assert.rejects(person.answer("firefox"), { name: "BudgetError", message: /was withdrawn/ });
   assert.equal((await person.rows()).length, 2);
 });
+
+test("a report that is refused does not keep the others, of other days or other months", async (t) => {
+  const daily = {
+    oracle: { name: "rappor", epsilon: 1, epsilon_permanent: 2 },
+    domain: "strings",
+    labels: undefined,
+    collect: { repeat: "daily" },
+  };
+  const monthly = { oracle: { name: "grr", epsilon: 0.5 }, collect: { repeat: "monthly" } };
+  for (const changes of [daily, monthly]) {
+    const { server, survey, store } = await started(t, changes);
+    const person = participant(survey, { store });
+    t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-16") });
+    for (const day of ["2026-11-16", "2026-12-16"]) {
+      t.mock.timers.setTime(Date.parse(day));
+      await person.answer("firefox");
+    }
+    server.plan.push({ status: 409 });
+    await assert.rejects(person.withdraw(), CollectorError);
+    assert.equal(server.posts().length, 4);
+    await assert.rejects(person.answer("firefox"), { name: "BudgetError", message: /was withdrawn/ });
+    assert.equal((await person.withdraw()).state, "withdrawn");
+    assert.ok((await person.rows()).every(({ state }) => state === "withdrawn"));
+    t.mock.timers.reset();
+  }
+});

@@ -80,6 +80,33 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("fldp.cli", ()),
+        ("fldp.cli", ("--version",)),
+        ("fldp.cli", ("privatize", "--help")),
+        ("fldp.cli", ("plan", "--users", "1000", "--epsilon", "1", "--domain", "5")),
+        ("fldp.telemetry.shell", ()),
+        ("fldp.telemetry.shell", ("on", "--help")),
+        ("fldp.telemetry.shell", ("env",)),
+    ],
+)
+def test_a_closed_pipe_is_no_failed_check(module, words, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    code = f"from {module} import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_merge_and_split(folder):
     oracle = fldp.FHR(1.0, 7)
     reports = oracle.privatize(np.arange(1000) % 7, rng=3)

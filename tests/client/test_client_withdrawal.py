@@ -105,6 +105,33 @@ def test_a_version_that_was_deleted_does_not_keep_the_others(client, again):
     assert client.repeat_withdrawals(participant=person) == 2
 
 
+@pytest.mark.parametrize(("status", "asked_for"), [(409, 3), (503, 1)])
+def test_a_report_that_is_refused_does_not_keep_those_of_other_days(client, monkeypatch, status, asked_for):
+    """But a collector that cannot answer is not asked for all the others."""
+    oracle = {"name": "grr", "epsilon": 0.1}
+    asked = survey(f"months-{status}", oracle=oracle, collect={"minimum": 1, "repeat": "monthly"})
+    person, take_back, taken = Participant(MemoryStore()), Client._take_back, []
+    client.create(asked)
+    client.send(asked.oracle.privatize([0]), asked)
+    for month in ("2026-11-16", "2026-12-16", "2027-01-16"):
+        monkeypatch.setattr("fldp.participant.participant._today", lambda month=month: month)
+        client.answer(asked.name, "firefox", participant=person)
+
+    async def refuse_once(self, version, part, *rest, **named):
+        taken.append(part.key)
+        if len(taken) == 1:
+            raise CollectorError("no", status=status)
+        return await take_back(self, version, part, *rest, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "_take_back", refuse_once)
+        with pytest.raises(CollectorError, match="no"):
+            client.withdraw(asked, participant=person)
+    assert (len(taken), counted(client, asked)) == (asked_for, (5 - asked_for, asked_for - 1))
+    assert client.withdraw(asked, participant=person) == 3
+    assert counted(client, asked) == (1, 3)
+
+
 def test_an_answer_through_a_relay_is_not_taken_back_directly(client, monkeypatch):
     """The request would name the report and the address that it came from."""
     asked, person = survey("relayed", collect={"oblivious": True}), Participant(MemoryStore())

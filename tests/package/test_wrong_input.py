@@ -1,5 +1,6 @@
 """Public functions refuse what they cannot use with one line of their own, never with an error from inside."""
 
+import numpy as np
 import pytest
 
 import fldp
@@ -58,6 +59,11 @@ def test_what_is_not_an_oracle(name, subject, message):
         (lambda: fldp.power_of(SEVERAL, 100, 0.1), "power: the oracle must be one for a single question"),
         (lambda: fldp.people_needed(ORACLE, 1e-9, power=0.9), "power: not even 2^53 people are enough"),
         (lambda: ESTIMATE.sum(1.5), "Estimate: values must be integers from 0 to 4, got 1.5"),
+        (lambda: ORACLE.variance(-1, 0), "GRR: n must be a number of users, at least 0, got -1"),
+        (lambda: ORACLE.variance(float("nan"), 0), "GRR: n must be a number of users, at least 0, got nan"),
+        (lambda: ORACLE.variance(10, -1), "GRR: count must be from 0 to n = 10, got -1"),
+        (lambda: ORACLE.variance(10, np.array([1, 2, 3, 4, 11])), "GRR: count must be from 0 to n = 10, got array("),
+        (lambda: fldp.CMS(epsilon=1.0).variance(10, float("nan")), "CMS: count must be from 0 to n = 10, got nan"),
         (lambda: fldp.shuffled(WAVE, 5000), "Wave: what a crowd adds is not known"),
     ],
 )  # fmt: skip

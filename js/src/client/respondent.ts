@@ -64,8 +64,8 @@ export class Respondent extends Participant {
   /**
    * Take the answer back, with the reports of all days, now or when the collector can be reached: the state tells. The
    * collector takes them out of its count. What they cost stays, since they were seen, and the survey is not answered
-   * again. Results that were published before may still contain them. Twice is the same as once. A ticket is needed
-   * only where the answer was sent with one, and never arrived.
+   * again. Results that were published before may still contain them. Twice is the same as once. All are tried; the
+   * first refusal is thrown in the end. A ticket is needed only where the answer was sent with one, and never arrived.
    */
   async withdraw({ ticket }: Pick<Sending, "ticket"> = {}): Promise<Answer> {
     checkSecret(ticket, this.#relay?.address ?? this.survey.origin);
@@ -73,10 +73,15 @@ export class Respondent extends Participant {
     if (!rows.length) throw new FldpError(`participant: survey ${this.survey.name} has no answer to take back`);
     rows.forEach(this.#checkWay, this);
     const relay = this.#relay;
+    const marked: Row[] = [];
+    let refusal: unknown;
     for (const row of rows) {
       const changes = { state: "withdrawing", relay: row.relay ?? relay?.address, ...(ticket && { ticket }) } as const;
-      await takeBack(this.store, await mark(this.store, row, changes), relay && (() => relay), this.#token);
+      marked.push(await mark(this.store, row, changes));
     }
+    for (const row of marked)
+      await takeBack(this.store, row, relay && (() => relay), this.#token).catch((error) => (refusal ??= error));
+    if (refusal) throw refusal;
     return (await this.recalled(answers(this.survey))) as Answer;
   }
 

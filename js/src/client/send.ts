@@ -88,12 +88,13 @@ export async function post(store: Store, row: Row, relays?: Relays, token?: stri
 
 /**
  * Have an answer taken out of the count, and all that was sent in its place before. While the collector cannot be
- * reached it is to be withdrawn; a refusal is an error, and leaves it so.
+ * reached it is to be withdrawn; a refusal is an error, and leaves it so, but does not keep the others.
  */
 export async function takeBack(store: Store, row: Row, relays?: Relays, token?: string): Promise<Row> {
   const { ticket, version, origin, earlier = [] } = await intact(row);
   if (hasNoWay(row, relays)) return row;
   checkSecret(token, origin);
+  let refusal: unknown;
   for (const sent of [row, ...earlier]) {
     try {
       const request = requestOf(sent, ticket, token);
@@ -101,9 +102,10 @@ export async function takeBack(store: Store, row: Row, relays?: Relays, token?: 
       if (!(Object(reply).withdrawn >= 0)) throw new CollectorError(`${origin}: the report was not taken back`, 200);
     } catch (error) {
       if (isOpen(error)) return row;
-      throw error;
+      refusal ??= error;
     }
   }
+  if (refusal) throw refusal;
   return mark(store, row, { state: "withdrawn" });
 }
 

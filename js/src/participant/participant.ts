@@ -81,6 +81,9 @@ export interface Answer {
   readonly spent: Spent;
 }
 
+/** Finds the value that is perturbed for an answer. */
+type FindValue = () => Promise<Value>;
+
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
   const now = `${clock(19)}Z`;
@@ -134,9 +137,10 @@ export class Participant {
     const { questions, oracle } = this.survey;
     const first = await this.#chance(sending);
     if (!questions && !texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
+    const find = async (): Promise<Value> =>
+      (questions && oracle.answered?.(questions, label as Answers, first)) ?? this.#value(texts);
     try {
-      const record = questions && oracle.answered?.(questions, label as Answers, first);
-      return await this.#answered(record ?? (await this.#value(texts)), sending, first);
+      return await this.#answered(find, sending, first);
     } catch (error) {
       if (error instanceof BudgetError || error instanceof DomainError)
         await countRefusal(this.store, this.survey.origin);
@@ -172,7 +176,8 @@ export class Participant {
     );
   }
 
-  async #answered(value: Value, { confirm, ticket }: Sending, first?: bigint): Promise<Answer> {
+  /** Repeat the answer, or draw one. Only then the value is looked for: what was answered once needs no answers again. */
+  async #answered(find: FindValue, { confirm, ticket }: Sending, first?: bigint): Promise<Answer> {
     const { survey } = this;
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
@@ -185,12 +190,13 @@ export class Participant {
         notices = isAnswered ? [] : this.#examined(rows, blank, born);
         if (isAnswered) return [null, true];
         if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
+        const value = await find();
         const basis = survey.collect.repeat && survey.oracle.keep?.(value);
         const drawn = await this.#drawn(basis, value, ticket, first);
         return [{ answers: [...rows, { ...blank, ...drawn }] }, false];
       });
       if (repeated !== null) {
-        const answer = (await this.recalled(own, value)) as Answer;
+        const answer = (await this.recalled(own, find)) as Answer;
         return { ...answer, repeated: repeated && answer.repeated, notices };
       }
       const rule = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
@@ -217,8 +223,8 @@ export class Participant {
   }
 
   /** Return one of the answers that were given before, or null; a new one of the value that its holder has now. */
-  protected async recalled(own: (row: Row) => boolean, value?: Value): Promise<Answer | null> {
-    const isAsked = value === undefined && this.survey.oracle.follows;
+  protected async recalled(own: (row: Row) => boolean, find?: FindValue): Promise<Answer | null> {
+    const isAsked = !find && this.survey.oracle.follows;
     let repeated = true;
     const row = await change<Row | undefined>(this.store, async (rows) => {
       const stored = rows.find(own);
@@ -228,7 +234,7 @@ export class Participant {
       if (!stored || repeated) return [null, stored];
       const { key, batch, earlier: before = [] } = stored;
       const earlier = [{ key, batch }, ...before].slice(0, MAX_EARLIER);
-      const drawn = await this.#drawn(basis, value);
+      const drawn = await this.#drawn(basis, await find?.());
       const renewed = { ...stored, ...drawn, earlier, ticket: undefined, due: undefined }; // by the same relay, if any
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });

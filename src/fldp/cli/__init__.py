@@ -7,12 +7,12 @@ NumPy, and they need none of it. Any other line loads the shell, and that loads 
 import gc
 import os
 import sys
-from contextlib import suppress
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import fldp
 from fldp.cli import overview
+from fldp.support.closed_pipe import ends_well
 
 _MANY = 50_000
 _HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
@@ -20,7 +20,11 @@ _HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
 
 def main() -> None:
     """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
-    line = sys.argv[1:]
+    with ends_well():
+        _run(sys.argv[1:])
+
+
+def _run(line: list[str]) -> None:
     if line == ["--version"]:
         _say(f"fldp {fldp.__version__}")
     if line in _HELP and "_FLDP_COMPLETE" not in os.environ and overview.fits():
@@ -33,16 +37,8 @@ def main() -> None:
 
 def _say(text: str) -> None:
     """Print what was asked for, and leave."""
-    with suppress(BrokenPipeError):  # the reader of our output has seen enough
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-        sys.exit(0)
-    leave_quietly()
-
-
-def leave_quietly() -> NoReturn:
-    """End well, although nobody reads our output any more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
     sys.exit(0)
 
 

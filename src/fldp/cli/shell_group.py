@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from fldp.cli import leave_quietly
 from fldp.cli.catalogue import ENTRIES, EXAMPLES, PANELS
 from fldp.cli.conversion import convert_lightly
 
@@ -32,13 +31,6 @@ class ShellGroup(TyperGroup):
             module = import_module(f"fldp.cli.{ENTRIES[args[0]].module}")
             self.commands.update(get_command(module.app).commands)  # type: ignore[attr-defined]
         return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command. Typer would call it failed if the reader of our output has seen enough."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            leave_quietly()
 
 
 class _Listed(TyperCommand):

@@ -33,6 +33,7 @@ from fldp.errors import CollectorError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
+from fldp.participant.stored_answer import StoredAnswer
 from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
 from fldp.support.canonical_json import Json
@@ -301,8 +302,24 @@ class Operations:
         answers = await work(lambda: participant.withdraw(version, origin=origin))
         ticket = await work(lambda: participant.pass_to(version, origin=origin)) or ticket
         token = replies.submit(specification) == "token"
-        parts = [UploadPart(0, 1, answer.report, answer.key) for answer in answers]
-        return sum([await self._take_back(version, part, ticket, token=token) for part in parts])
+        return await self._take_back_all(version, answers, ticket, token=token)
+
+    async def _take_back_all(
+        self, version: str, answers: Iterable[StoredAnswer], ticket: str | None, *, token: bool
+    ) -> int:
+        """Take back the reports of all days, the others too where one is refused; that is raised in the end."""
+        withdrawn, refusals = 0, list[CollectorError]()
+        for answer in answers:
+            try:
+                part = UploadPart(0, 1, answer.report, answer.key)
+                withdrawn += await self._take_back(version, part, ticket, token=token)
+            except CollectorError as error:
+                if not error.refused:  # the collector cannot be reached, for the others either
+                    raise
+                refusals.append(error)
+        if refusals:
+            raise refusals[0]
+        return withdrawn
 
     @ClientOperation
     async def withdraw_batch(

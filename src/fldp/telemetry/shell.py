@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fldp.errors import FldpError
+from fldp.support.closed_pipe import ends_well
 
 commands = typer.Typer(
     help="Decide on telemetry, and see all of it; declare, publish and rehearse it.", no_args_is_help=True
@@ -150,6 +151,11 @@ def clean(app: App = None) -> None:
 
 def main() -> None:
     """Run the person's commands; an error is one line and exit code 2. Ctrl-C ends them with 130."""
+    with ends_well():
+        _run()
+
+
+def _run() -> None:
     import sys
 
     try:

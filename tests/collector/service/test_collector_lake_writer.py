@@ -17,6 +17,7 @@ from fldp.collector.config.settings import Settings
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.folding import fold_day
 from fldp.collector.service.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
+from fldp.collector.storage.backup import backup, restore_file
 from fldp.collector.storage.protocol import Submission
 from fldp.collector.storage.segments import in_order
 from fldp.collector.storage.sqlite.store import SqliteStore
@@ -139,6 +140,28 @@ def test_a_day_is_written_anew_without_what_was_withdrawn_and_removed_below_the_
     store.commit([taking(sent[1]), taking(sent[2])], "2026-11-05")
     assert states(store, lake) == {"2026-11-01": TOO_FEW}
     assert not path.exists()
+
+
+def test_a_withdrawal_before_the_first_look_does_not_make_a_file_of_before_a_restore_look_current(store, tmp_path):
+    """The file lacks one report, the restored day another: as many reports and as many withdrawals."""
+    survey, number = publish(store, minimum=10)
+    sent = [submission(survey, number, b"%d" % k, [k % 5] * 8, secret=b"%d" % k) for k in range(3)]
+    store.commit(sent, "2026-11-01")
+    backup(store, tmp_path / "backup.db")
+    store.commit([taking(sent[0])], "2026-11-02")
+    lake, now = tmp_path / "lake", [datetime(2026, 11, 1, tzinfo=UTC)]
+    assert states(store, lake) == {"2026-11-01": WRITTEN}
+    restore_file(tmp_path / "backup.db", tmp_path / "restored.db")
+    restored = SqliteStore(tmp_path / "restored.db")
+    writer = LakeWriter(restored, lake, lambda: now[0], pause=0.01)
+    try:
+        restored.commit([taking(sent[1])], "2026-11-02")
+        now[0] += timedelta(days=2)
+        until(lambda: writer.written)
+        assert tally(lake, survey.oracle).tally == kept(restored, survey, number, "2026-11-01")
+    finally:
+        writer.stop()
+        restored.close()
 
 
 def test_a_file_is_removed_from_another_storage():

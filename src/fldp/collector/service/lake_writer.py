@@ -24,10 +24,12 @@ from fldp.wire import parquet
 
 GRACE = timedelta(minutes=10)  # for commits that began before midnight
 _PAUSE = 60.0
+_NEVER = "9999-12-31"  # all days are before it
 
 log = logging.getLogger("fldp.collector")
 Watch = Callable[[], None]
 Parse = Callable[[StoredSurvey], Survey]
+DayCounts = tuple[int, int]  # how many reports a day has, and how many were withdrawn
 
 
 def _unwatched() -> None:
@@ -56,7 +58,7 @@ def write_lake(
 ) -> Iterator[tuple[StoredSurvey, str, str]]:
     """Write all days before ``today`` of all surveys, or of one name; yield each, and what became of it."""
     for entry in _raw_entries(store, name, StoredSurvey.parse):
-        for past, *_ in _past(store, entry, today):
+        for past in _past(store, entry, today):
             yield entry, past, write_day(store, root, entry, past, watch)
 
 
@@ -68,11 +70,11 @@ def _raw_entries(store: CollectorStore, name: str | None, parse: Parse) -> list[
     return [entry for entry in entries if parse(entry).collect["retention"] == "raw"]
 
 
-def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[str, int, int]]:
-    """Return the past days of a survey, with how many reports they have and how many were withdrawn."""
+def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> dict[str, DayCounts]:
+    """Return the days of a survey before today, with what they have."""
     with store.snapshot() as snapshot:
         number, days = entry.number, snapshot.days(entry.number)
-        return [(past, n, snapshot.withdrawn(number, (past, past))) for past, n in days if past < today]
+        return {past: (n, snapshot.withdrawn(number, (past, past))) for past, n in days if past < today}
 
 
 def write_day(
@@ -83,10 +85,12 @@ def write_day(
     watch: Watch = _unwatched,
     parse: Parse = StoredSurvey.parse,
     scratch: Path | None = None,
+    at_start: DayCounts | None = None,
 ) -> str:
     """Write one day unless it is there with all of its reports; what is there otherwise is replaced.
 
-    Where withdrawals leave fewer reports than the minimum, it is removed.
+    Where withdrawals leave fewer reports than the minimum, it is removed. A file written before the collector started
+    is kept only if the day is still as it was ``at_start``.
     """
     survey, days, name = parse(entry), (past, past), day_name(root, entry.version, past)
     with store.snapshot() as snapshot:
@@ -96,7 +100,7 @@ def write_day(
             if there is not None and withdrawn:
                 remove_output(name)
             return TOO_FEW
-        if there == (count, withdrawn):
+        if there == (count, withdrawn) and at_start in (None, there):
             return THERE
         with whole_output(name, scratch) as file:
             write_reports(file, snapshot, entry, survey, days, watch)
@@ -104,7 +108,11 @@ def write_day(
 
 
 class LakeWriter:
-    """A thread that writes each day when it is over. ``parse`` returns the survey of an entry."""
+    """A thread that writes each day when it is over. ``parse`` returns the survey of an entry.
+
+    Make it before the collector takes requests. After a restore a file may hold other reports than its day; one more
+    withdrawal could make their numbers agree. So the first look compares the day as it was at the start, too.
+    """
 
     def __init__(
         self,
@@ -117,7 +125,12 @@ class LakeWriter:
     ) -> None:
         self._store, self._root, self._clock, self._pause, self._parse = store, root, clock, pause, parse
         self._scratch = scratch
-        self._seen: dict[tuple[int, str], tuple[int, int]] = {}  # days that need no second look, by what they had
+        self._seen: dict[tuple[int, str], DayCounts] = {}  # days that need no second look, by what they had
+        self._at_start = {
+            (entry.number, past): counts
+            for entry in _raw_entries(store, None, parse)
+            for past, counts in _past(store, entry, _NEVER).items()
+        }
         self._stop = threading.Event()
         self.written = self.failures = 0
         self._thread = threading.Thread(target=self._run, name="fldp-lake", daemon=True)
@@ -145,11 +158,17 @@ class LakeWriter:
         """Write every day that is over and has changed since the last look."""
         today = day(self._clock() - GRACE)
         for entry in _raw_entries(self._store, None, self._parse):
-            for past, *counts in _past(self._store, entry, today):
-                if self._seen.get((entry.number, past)) != (seen := (counts[0], counts[1])):
-                    done = write_day(self._store, self._root, entry, past, self._watch, self._parse, self._scratch)
-                    self.written += done == WRITTEN
-                    self._seen[entry.number, past] = seen
+            for past, counts in _past(self._store, entry, today).items():
+                if self._seen.get((entry.number, past)) != counts:
+                    self._write(entry, past)
+                    self._seen[entry.number, past] = counts
+
+    def _write(self, entry: StoredSurvey, past: str) -> None:
+        """Write a day if its file is not what the day holds; after this, the file is this writer's own."""
+        at_start = self._at_start.get((entry.number, past))
+        done = write_day(self._store, self._root, entry, past, self._watch, self._parse, self._scratch, at_start)
+        self._at_start.pop((entry.number, past), None)
+        self.written += done == WRITTEN
 
     def _watch(self) -> None:
         if self._stop.is_set():

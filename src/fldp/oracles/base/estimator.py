@@ -12,7 +12,7 @@ from fldp.data.estimate import Evidence, Option
 from fldp.data.reports import Tally
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
-from fldp.support.validation import Constraint
+from fldp.support.validation import Constraint, fail, is_number
 
 if TYPE_CHECKING:
     from fldp.data.estimate import Estimate
@@ -102,3 +102,17 @@ class Estimator(Options):
     def estimate_by(self, method: str, source: "Tally | Reports", options: Mapping[str, Option]) -> "Estimate":
         """Estimate by a method other than ``"linear"`` of ``methods``."""
         raise NotImplementedError(f"{source.oracle.title}: method {method!r} is listed in methods but not implemented")
+
+
+def check_users(owner: str, n: object, count: object) -> None:
+    """Refuse numbers that no users have: a negative ``n``, or counts outside of ``[0, n]``.
+
+    >>> check_users("GRR", 10, -1)
+    Traceback (most recent call last):
+    fldp.errors.ParameterError: GRR: count must be from 0 to n = 10, got -1
+    """
+    if not (is_number(n) and 0 <= n < np.inf):
+        raise fail(owner, "n", "a number of users, at least 0", n)
+    counts = np.asarray(count, np.float64)
+    if not np.all((counts >= 0) & (counts <= n)):
+        raise fail(owner, "count", f"from 0 to n = {n}", count)

@@ -14,7 +14,7 @@ from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import Values, as_values
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator, Options
+from fldp.oracles.base.estimator import Estimator, Options, check_users
 from fldp.oracles.base.moved_members import Adapted, nearest
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle, check_options
@@ -57,6 +57,7 @@ class FrequencyOracle(Oracle):
 
         Given an array of the counts of all values, return an array of their variances.
         """
+        check_users(self.title, n, count)
         # A class that overrides this has an estimator that calls the overriding method: hence the estimator's class.
         counts = np.asarray(count, np.float64) if isinstance(count, np.ndarray) else count
         return type(self.estimator).variance(self.estimator, n, counts, **options)

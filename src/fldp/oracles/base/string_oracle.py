@@ -25,7 +25,7 @@ from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator, Options
+from fldp.oracles.base.estimator import Estimator, Options, check_users
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.oracles.base.record_oracle import RecordOracle
@@ -138,6 +138,7 @@ class StringOracle(Oracle):
 
     def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Return the variances of the estimated counts of candidates, as its estimator says."""
+        check_users(self.title, n, count)
         return self.estimator.variance(n, count, **context)
 
     def among(self, candidates: Iterable[str | bytes]) -> "Listed":

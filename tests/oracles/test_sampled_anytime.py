@@ -78,8 +78,8 @@ def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
     (law,) = plain._laws
     for interval, miss in ((plain.watched(PLANNED).interval(), 0.05 / 4), (plain.interval(anytime=PLANNED), 0.05)):
         z = math.sqrt(math.log1p(2 * best_ratio(miss)) - 2 * math.log(miss))
-        below, bend = multiplier(2.0, miss) * plain.stderr, z**2 * law.slope / 2
-        above = bend + np.sqrt(bend**2 + below**2)  # r^2 = below^2 + z^2 slope r
+        reach, bends = multiplier(2.0, miss) * plain.stderr, [z**2 * slope / 2 for slope in (law.fall, law.slope)]
+        below, above = (bend + np.sqrt(bend**2 + reach**2) for bend in bends)  # r^2 = reach^2 + z^2 slope r
         assert plain.counts - interval[:, 0] == pytest.approx(below + z**2 * law.jump / 6)
         assert interval[:, 1] - plain.counts == pytest.approx(above + z**2 * law.jump / 6)
     other = ORACLE.estimate(ORACLE.privatize(answers(2, 1000), rng=3))[0]

@@ -14,6 +14,7 @@ from fldp.data.scale import Scale
 from fldp.errors import FldpError
 from fldp.estimation.number_planner import plan_number
 from fldp.estimation.number_shares import as_number
+from fldp.numerics.count_laws import Steps
 from fldp.survey.number import number_oracle
 from support.number_streams import misses_of
 from support.promises import most_broken
@@ -26,10 +27,11 @@ def some_number(n=2000, bins=8):
     return as_number(oracle.estimate(oracle.privatize(scale.encode(np.linspace(0, 1, n)), rng=1)), scale)
 
 
-def half(reach, stderr, jump):
-    """Bernstein's form: standard errors, and what one report moves."""
+def width(reach, stderr, steps):
+    """Bernstein's form, with the error that each end would have: ``r^2 = (errors stderr)^2 + z^2 slope r``."""
     errors, z = reach
-    return errors * stderr + z**2 * jump / 6
+    bends = [z**2 * slope / 2 for slope in (steps.rise, steps.fall)]
+    return sum(bend + np.sqrt(bend**2 + (errors * stderr) ** 2) for bend in bends) + z**2 * steps.jump / 3
 
 
 def at_every_look(miss):
@@ -44,19 +46,20 @@ def at_one_look(miss):
 
 def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
     plain = some_number()
-    watched, moved = plain.watched(1000), plain.source.jumps
+    watched, moved = plain.watched(1000), lambda weights: plain.source.steps(weights, "respondents")
     reach, every = at_every_look(0.05), at_every_look(0.05 / 7)
-    mean, cells = watched.mean(), half(reach, plain.stderr, 2000 * moved(np.eye(8)))
-    assert (mean.high - mean.low) / 2 == pytest.approx(half(reach, mean.stderr, moved(plain.scale.centres[None])[0]))
+    mean, cells = watched.mean(), width(reach, plain.stderr, moved(np.eye(8)).times(2000))
+    assert mean.high - mean.low == pytest.approx(width(reach, mean.stderr, moved(plain.scale.centres[None]))[0])
     assert mean.value == plain.mean().value
     edges = watched.band()[1:-1]
     inside = (edges["low"] > 0) & (edges["high"] < 1)
-    expected = half(every, edges["stderr"], moved(np.tri(7, 8)))
-    assert ((edges["high"] - edges["low"]) / 2)[inside] == pytest.approx(expected[inside])
-    assert np.ptp(watched.interval(0.95), axis=1) / 2 == pytest.approx(cells)
+    expected = width(every, edges["stderr"], moved(np.tri(7, 8)))
+    assert inside.any()
+    assert (edges["high"] - edges["low"])[inside] == pytest.approx(expected[inside])
+    assert np.ptp(watched.interval(0.95), axis=1) == pytest.approx(cells)
     assert plain.interval(0.95, anytime=1000) == pytest.approx(watched.interval(0.95))
-    table, jump = watched.histogram(4).table(), plain.histogram(4).jump
-    assert (table["high"] - table["low"]) / 2 == pytest.approx(half(reach, table["stderr"], jump))
+    table, steps = watched.histogram(4).table(), plain.histogram(4).steps
+    assert table["high"] - table["low"] == pytest.approx(width(reach, table["stderr"], steps))
     for q in (0.25, 0.5, 0.9):
         once, always = plain.quantile(q), watched.quantile(q)
         assert always.low <= once.low <= once.high <= always.high
@@ -68,21 +71,22 @@ def test_intervals_of_all_cells_at_once_share_their_misses():
     plain = some_number()
     watched, cells, groups = plain.watched(1000), at_every_look(0.05 / 8), at_every_look(0.05 / 4)
     for interval in (watched.interval(simultaneous=True), plain.interval(simultaneous=True, anytime=1000)):
-        expected = half(cells, plain.stderr, 2000 * plain.source.jumps(np.eye(8)))
-        assert np.ptp(interval, axis=1) / 2 == pytest.approx(expected)
+        expected = width(cells, plain.stderr, plain.source.steps(np.eye(8), "respondents").times(2000))
+        assert np.ptp(interval, axis=1) == pytest.approx(expected)
     for number, reach in ((watched, groups), (plain, at_one_look(0.05 / 4))):
         histogram = number.histogram(4)
-        expected = half(reach, histogram.stderr, histogram.jump)
-        assert np.ptp(histogram.interval(simultaneous=True), axis=1) / 2 == pytest.approx(expected)
+        expected = width(reach, histogram.stderr, histogram.steps)
+        assert np.ptp(histogram.interval(simultaneous=True), axis=1) == pytest.approx(expected)
 
 
 def quantile_ends(number, q, reach):
     """Return the edges around those whose CDF may be ``q``, edge by edge."""
-    inside = number.source.jumps(np.tri(number.scale.size - 1, number.scale.size))
-    errors = half(reach, number.cdf_stderr(), np.concatenate([[0.0], inside, [0.0]]))
+    steps = number.source.steps(np.tri(number.scale.size - 1, number.scale.size), "respondents")
+    jump, rise, fall = (np.concatenate([[0.0], part, [0.0]]) for part in steps)
+    above, below = (width(reach, number.cdf_stderr(), Steps(jump, slope, slope)) / 2 for slope in (rise, fall))
     edges, cdfs = number.scale.bounds, number.cdfs
-    may_reach = [k for k in range(len(edges)) if cdfs[k] + errors[k] >= q]
-    may_be_below = [k for k in range(len(edges)) if cdfs[k] - errors[k] < q]
+    may_reach = [k for k in range(len(edges)) if cdfs[k] + above[k] >= q]
+    may_be_below = [k for k in range(len(edges)) if cdfs[k] - below[k] < q]
     return edges[max(may_reach[0] - 1, 0)], edges[min(may_be_below[-1] + 1, len(edges) - 1)]
 
 

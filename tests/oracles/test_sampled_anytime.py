@@ -9,7 +9,10 @@ import pytest
 import fldp
 from fldp import wire
 from fldp.data.anytime_intervals import best_ratio, multiplier
+from fldp.data.scale import Scale
 from fldp.errors import FldpError
+from fldp.estimation.number_planner import number_views
+from fldp.estimation.number_shares import table_number
 from support.promises import most_broken
 from support.serving import shell
 
@@ -78,8 +81,8 @@ def test_intervals_are_as_many_standard_errors_wide_as_the_sequence_says():
     (law,) = plain._laws
     for interval, miss in ((plain.watched(PLANNED).interval(), 0.05 / 4), (plain.interval(anytime=PLANNED), 0.05)):
         z = math.sqrt(math.log1p(2 * best_ratio(miss)) - 2 * math.log(miss))
-        below, bend = multiplier(2.0, miss) * plain.stderr, z**2 * law.slope / 2
-        above = bend + np.sqrt(bend**2 + below**2)  # r^2 = below^2 + z^2 slope r
+        reach, bends = multiplier(2.0, miss) * plain.stderr, [z**2 * slope / 2 for slope in (law.fall, law.slope)]
+        below, above = (bend + np.sqrt(bend**2 + reach**2) for bend in bends)  # r^2 = reach^2 + z^2 slope r
         assert plain.counts - interval[:, 0] == pytest.approx(below + z**2 * law.jump / 6)
         assert interval[:, 1] - plain.counts == pytest.approx(above + z**2 * law.jump / 6)
     other = ORACLE.estimate(ORACLE.privatize(answers(2, 1000), rng=3))[0]
@@ -131,3 +134,27 @@ def test_the_shell_watches_several_questions(tmp_path):
     assert [load["number"]["mean"][end] for end in ("low", "high")] == pytest.approx([mean.low, mean.high])
     assert "whenever you look" in shell(*asked)[0]
     assert "cross-tables and tests have one look" in shell(*asked, "--cross", "os", "load", code=2)[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
+def test_the_band_of_a_number_knows_that_holders_may_be_elsewhere(epsilon):
+    """One of four questions, 30 people of whom some 7 are asked for the number, spread evenly: 200 surveys.
+
+    With the variance at the estimated shares alone, at epsilon 8 the band missed in 34 of the 200. 5 % is
+    promised; chance alone exceeds the limit less than once in 1,000,000 times.
+    """
+    views = [tuple(entry) for entry, _ in number_views(0, 8, epsilon)]
+    answers_of = (8, 4, 4, 4)
+    oracle = fldp.Sampled(epsilon=epsilon, answers=answers_of, views=(*views, (1,), (2,), (3,)))
+    rng, runs, missed = np.random.default_rng(7), 200, {"band": 0, "histogram": 0}
+    rows = np.stack([rng.integers(0, size, 30 * runs) for size in answers_of], axis=1)
+    reports = oracle.privatize(rows, rng=8)
+    for start in range(0, 30 * runs, 30):
+        number = table_number(oracle.estimate(reports[start : start + 30]), 0, Scale(0, 1, bins=8))
+        truth = np.bincount(rows[start : start + 30, 0], minlength=8) / 30
+        band = number.band()
+        ends = np.stack([band["low"], band["high"]], axis=1)[1:-1]
+        missed["band"] += misses(ends, np.cumsum(truth)[:-1])
+        missed["histogram"] += misses(number.histogram().interval(simultaneous=True), truth)
+    assert max(missed.values()) < most_broken(runs, 0.05, 1e-6), missed

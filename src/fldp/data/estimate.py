@@ -16,7 +16,7 @@ from fldp.data.empirical_bayes import Shrunk
 from fldp.data.projections import repaired
 from fldp.data.values import as_list, as_values
 from fldp.errors import MergeError
-from fldp.numerics.count_laws import Observed, bent, normal_tail
+from fldp.numerics.count_laws import Observed, Steps, normal_tail
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed, drawing
 from fldp.support.validation import fraction, integer, one_of, positive
@@ -54,7 +54,9 @@ class Total:
     estimate: "Estimate | None" = field(default=None, repr=False, compare=False)  # that it is a sum of
     values: int = field(default=1, repr=False, compare=False)
     widened: bool = field(default=False, repr=False, compare=False)  # to the count, which it could lack
-    jump: float = field(default=0.0, repr=False, compare=False)  # what one report moves, where that is known
+    steps: Steps = field(
+        default_factory=Steps, repr=False, compare=False
+    )  # of figures whose law is known by its variance
 
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in ("count", "stderr", "original", "n")}
@@ -73,8 +75,8 @@ class Total:
             low, high = np.clip(self.original.interval(level), 0, self.n)
             ends = (float(low), float(high), *((self.count,) if self.widened else ()))
             return min(ends), max(ends)
-        reach = float(bent(z_score(level), self.stderr, self.jump))
-        return self.count - reach, self.count + reach
+        low, high = self.steps.ends(z_score(level), self.count, self.stderr)
+        return float(low.item()), float(high.item())
 
 
 @dataclass(frozen=True, eq=False)

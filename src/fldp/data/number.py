@@ -19,7 +19,7 @@ from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
 from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError
-from fldp.numerics.count_laws import bent
+from fldp.numerics.count_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fail, fraction, integer, is_number, one_of
@@ -38,8 +38,8 @@ class Shares(Protocol):
         ``people`` says for whom: ``"respondents"``, those who reported, or ``"population"``, all who could have.
         """
 
-    def jumps(self, weights: Floats) -> Floats:
-        """Return how much one report moves the sum of the shares with each row of weights."""
+    def steps(self, weights: Floats, people: str) -> Steps:
+        """Return what an interval of the sum of the shares with each row of weights needs beside its variance."""
 
     def laws(self, counts: Floats) -> tuple[Evidence, ...]:
         """Return the laws of the counts of all cells; none where they are taken as normal."""
@@ -84,14 +84,13 @@ class Histogram(FramedAtLevel, Displayed):
     stderr: Floats
     n: int
     planned: int | None = None  # of a number that is watched
-    jump: Floats | float = 0.0  # how much one report moves each share
+    steps: Steps = field(default_factory=Steps, repr=False)
 
     def interval(self, level: float = LEVEL, *, simultaneous: bool = False) -> Floats:
         """Return the intervals of the shares, a row of two ends for each; all hold at once if ``simultaneous``."""
         miss = 1 - fraction("Histogram", "level", level)
         share = miss / len(self.shares) if simultaneous else miss
-        reach = reach_of(1 - share, self.n, self.planned, self.stderr, self.jump)
-        return np.stack([self.shares - reach, self.shares + reach], axis=1)
+        return np.stack(ends_of(1 - share, self.n, self.planned, (self.shares, self.stderr), self.steps), axis=1)
 
     def table(self, level: float = LEVEL) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         """Return all rows: start, end, share, stderr, low, high."""
@@ -157,9 +156,9 @@ class Number(Estimate):
             return super().interval(level, simultaneous=simultaneous)
         check_unbiased(self)
         miss = (1 - fraction("Number", "level", level)) / (len(self.counts) if simultaneous else 1)
-        jumps = self.n * self.source.jumps(np.eye(self.scale.size))
-        half = reach_of(1 - miss, self.n, self.planned if anytime is None else anytime, self.stderr, jumps)
-        return np.stack([self.counts - half, self.counts + half], axis=1)
+        steps = self.source.steps(np.eye(self.scale.size), RESPONDENTS).times(self.n)
+        planned = self.planned if anytime is None else anytime
+        return np.stack(ends_of(1 - miss, self.n, planned, (self.counts, self.stderr), steps), axis=1)
 
     def _variance_after(self, reports: int) -> Floats:
         return np.asarray(self.stderr**2 * (reports / self.n))  # of one report, it hardly depends on the people
@@ -186,15 +185,10 @@ class Number(Estimate):
             error[[0, -1]] = 0.0
         return errors
 
-    @cached_property
-    def _cdf_jumps(self) -> Floats:
-        """How much one report moves the CDF at each bound."""
-        inside = np.tri(self.scale.size + 1, self.scale.size, -1)[1:-1]
-        return np.concatenate([[0.0], self.source.jumps(inside), [0.0]])
-
-    def _cdf_reach(self, level: float, people: str) -> Floats:
-        """Return half the width of the intervals of ``cdfs``."""
-        return reach_of(level, self.n, self.planned, self.cdf_stderr(people), self._cdf_jumps)
+    def _cdf_ends(self, level: float, people: str) -> tuple[Floats, Floats]:
+        """Return both ends of the intervals of ``cdfs``; they are about the unbiased ones."""
+        steps = self.source.steps(np.tri(self.scale.size - 1, self.scale.size), people).padded()
+        return ends_of(level, self.n, self.planned, (self._plain.cdfs, self.cdf_stderr(people)), steps)
 
     # ------------------------------------------------------------------------------------------------------ figures
 
@@ -207,9 +201,8 @@ class Number(Estimate):
             note = (
                 f"of the middles of the cells; the mean itself is within half a cell ({self.scale.written(half)}) of it"
             )
-        reach = self._reach(self.scale.centres, stderr, level)
-        centre = float(self.scale.centres @ self._plain.frequencies)
-        return Value(value, stderr, centre - reach, centre + reach, note, self.scale.unit, "mean", level)
+        low, high = self._plain_ends(self.scale.centres, level, people)
+        return Value(value, stderr, low, high, note, self.scale.unit, "mean", level)
 
     def cdf(self, at: float, level: float = LEVEL, *, people: str = RESPONDENTS) -> Value:
         """Estimate the share of people with at most this number; inside of a cell, as if it were evenly filled."""
@@ -238,10 +231,8 @@ class Number(Estimate):
         q = fraction("Number", "q", q)
         # What is looked at again and again may lie at any edge in the course of time.
         share = (1 - level) / (1 if self.planned is None else max(1, self.scale.size - 1))
-        bounds, reach = self.scale.bounds, self._cdf_reach(1 - share, people)
-        plain = self._plain.cdfs
-        first = int(np.flatnonzero(plain + reach >= q)[0])
-        last = int(np.flatnonzero(plain - reach < q)[-1])
+        bounds, (least, most) = self.scale.bounds, self._cdf_ends(1 - share, people)
+        first, last = int(np.flatnonzero(most >= q)[0]), int(np.flatnonzero(least < q)[-1])
         low, high = float(bounds[max(first - 1, 0)]), float(bounds[min(last + 1, len(bounds) - 1)])
         value = self._point(q)
         slope = self._density(value)
@@ -253,12 +244,9 @@ class Number(Estimate):
         """Return the CDF at all edges with intervals that hold at once (Bonferroni): edge, cdf, stderr, low, high."""
         self._needs_distribution("band")
         miss = 1 - fraction("Number", "level", level)
-        stderr = self.cdf_stderr(people)
-        reach = self._cdf_reach(1 - miss / max(1, self.scale.size - 1), people)
-        plain = self._plain.cdfs
-        rows = np.empty(len(plain), EDGE)
-        rows["edge"], rows["cdf"], rows["stderr"] = self.scale.bounds, self.cdfs, stderr
-        rows["low"], rows["high"] = np.clip(plain - reach, 0, 1), np.clip(plain + reach, 0, 1)
+        rows = np.empty(len(self.cdfs), EDGE)
+        rows["edge"], rows["cdf"], rows["stderr"] = self.scale.bounds, self.cdfs, self.cdf_stderr(people)
+        rows["low"], rows["high"] = np.clip(self._cdf_ends(1 - miss / max(1, self.scale.size - 1), people), 0, 1)
         return rows
 
     def histogram(self, bins: int | None = None, *, people: str = RESPONDENTS) -> Histogram:
@@ -271,8 +259,8 @@ class Number(Estimate):
         stderr = np.sqrt(self.source.variances(marks, _people(people)))
         starts = np.array([self.scale.cells[group[0]].start for group in groups])
         ends = np.array([self.scale.cells[group[-1]].end for group in groups])
-        jump = self.source.jumps(marks)
-        return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n, self.planned, jump)
+        steps = self.source.steps(marks, people)
+        return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n, self.planned, steps)
 
     def sum(self, values: Iterable[int]) -> Total:
         """Estimate how many users are in any of these cells."""
@@ -285,7 +273,8 @@ class Number(Estimate):
         if members.all():
             return Total(float(self.n), 0.0)
         share, stderr = self._linear(members, RESPONDENTS)
-        return Total(self.n * share, self.n * stderr, jump=self.n * float(self.source.jumps(members[None])[0]))
+        steps = self.source.steps(members[None], RESPONDENTS)
+        return Total(self.n * share, self.n * stderr, steps=steps.times(self.n))
 
     def postprocessed(self, method: str) -> "Number":
         """Return a biased number whose counts are possible: what ``fldp.postprocess`` returns."""
@@ -324,10 +313,14 @@ class Number(Estimate):
         variance = self.source.variances(weights[None], _people(people))[0]
         return float(weights @ self.frequencies), float(np.sqrt(max(variance, 0.0)))
 
-    def _reach(self, weights: Floats, stderr: float, level: float) -> float:
-        """Return half the width of the interval of a sum of shares."""
-        jump = float(self.source.jumps(weights[None])[0]) if stderr > 0 else 0.0
-        return float(reach_of(level, self.n, self.planned, stderr, jump))
+    def _plain_ends(self, weights: Floats, level: float, people: str) -> tuple[float, float]:
+        """Return both ends of the interval of a sum of unbiased shares."""
+        value, stderr = self._plain._linear(weights, people)
+        if not np.ptp(weights):
+            return value, value  # none, or all of them
+        steps = self.source.steps(weights[None], people)
+        low, high = ends_of(level, self.n, self.planned, (value, stderr), steps)
+        return float(low.item()), float(high.item())
 
     def _between(
         self,
@@ -342,23 +335,21 @@ class Number(Estimate):
 
         The least that it can be is what lies between the inner bounds, the most what lies between the outer ones.
         """
-        outer, inner = (start[0], end[1]), (start[1], end[0])
-        least, below = self._range(*inner, people, level)
-        most, above = self._range(*outer, people, level)
+        low, _ = self._plain_ends(self._cells_between(start[1], end[0]), level, people)
+        _, high = self._plain_ends(self._cells_between(start[0], end[1]), level, people)
         weights = self._weights(points, start, end)
         value, stderr = self._linear(weights, people)
         note = None
         if start[0] != start[1] or end[0] != end[1]:
             note = "ends inside of a cell: the interval covers wherever in it the numbers lie"
-        low, high = np.clip([least - below, most + above], 0, 1)
+        low, high = np.clip([low, high], 0, 1)
         return Value(value, stderr, float(low), float(high), note, None, what, level)
 
-    def _range(self, first: int, end: int, people: str, level: float) -> tuple[float, float]:
-        """Return the unbiased share of the cells from one bound to another, and half the width of its interval."""
+    def _cells_between(self, first: int, end: int) -> Floats:
+        """Return 1 for the cells from one bound to another, 0 for the others."""
         members = np.zeros(self.scale.size)
         members[first : max(first, end)] = 1.0
-        share, stderr = self._plain._linear(members, people)
-        return share, self._reach(members, stderr, level)
+        return members
 
     def _weights(self, points: tuple[float, float], start: tuple[int, int], end: tuple[int, int]) -> Floats:
         """Return the part of every cell between two points, as if cells were evenly filled."""
@@ -437,19 +428,22 @@ class Number(Estimate):
         return f"<{what} in {self.scale.size} cells from {self.n} reports of {self.oracle!r}>"
 
 
-def reach_of(level: float, n: int, planned: int | None, stderr: Floats | float, jump: Floats | float) -> Floats:
-    """Return half the width of an interval: for one look, or where reports are planned, at every look.
+def ends_of(
+    level: float, n: int, planned: int | None, estimated: tuple[Floats | float, Floats | float], steps: Steps
+) -> tuple[Floats, Floats]:
+    """Return both ends of an interval: for one look, or where reports are planned, at every look.
 
-    Bernstein's form, because a handful of reports is not normal. The variance of one report hardly depends on what
-    people hold, so the variance of all reports grows as their number.
+    ``estimated`` is the value and its standard error. A handful of reports is not normal (``Steps``). The variance of
+    one report hardly depends on what people hold, so the variance of all reports grows as their number.
 
-    >>> [round(float(reach_of(0.95, 10_000, planned, 1.0, 0.0)), 2) for planned in (None, 10_000)]
+    >>> [round(float(ends_of(0.95, 10_000, planned, (0.0, 1.0), Steps())[1]), 2) for planned in (None, 10_000)]
     [1.96, 3.04]
     """
+    value, stderr = estimated
     if planned is None:
-        return bent(z_score(level), stderr, jump)
+        return steps.ends(z_score(level), value, stderr)
     z, larger = factors(n / planned, 1 - fraction("Number", "level", level))
-    return bent(z, larger * np.asarray(stderr), jump)
+    return steps.ends(z, value, larger * np.asarray(stderr))
 
 
 def monotone(number: Number) -> Floats:

@@ -10,6 +10,7 @@ from fldp.data.estimate import Estimate, Evidence
 from fldp.data.number import Number
 from fldp.data.projections import METHODS
 from fldp.data.scale import Scale
+from fldp.numerics.count_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.plain.wave import WaveScores
 from fldp.oracles.sampled.tables import Tables
@@ -46,9 +47,10 @@ class WaveShares:
             noise = noise + weights**2 @ plugged - (weights @ plugged) ** 2
         return np.maximum(noise, 0.0)
 
-    def jumps(self, weights: Floats) -> Floats:
-        """Return how much one report moves the sum of the shares with each row of weights."""
-        return self.estimator.typical_jumps(weights, self._plausible) / self._people
+    def steps(self, weights: Floats, people: str) -> Steps:
+        """Return how much one report moves the sum of the shares with each row of weights: everybody is asked."""
+        del people
+        return Steps(self.estimator.typical_jumps(weights, self._plausible) / self._people)
 
     def laws(self, counts: Floats) -> tuple[Evidence, ...]:
         """Return none: the estimate of a wave has its own."""
@@ -67,9 +69,9 @@ class TableShares:
         """Return the variance of the sum of the shares with each row of weights."""
         return np.maximum(self.tables.variances((self.question,), weights, people=people), 0.0)
 
-    def jumps(self, weights: Floats) -> Floats:
-        """Return how much one report moves the sum of the shares with each row of weights."""
-        return self.tables.jumps((self.question,), weights)
+    def steps(self, weights: Floats, people: str) -> Steps:
+        """Return what an interval of the sum of the shares with each row of weights needs beside its variance."""
+        return self.tables.steps((self.question,), weights, people=people)
 
     def laws(self, counts: Floats) -> tuple[Evidence, ...]:
         """Return the laws of the counts of all cells."""

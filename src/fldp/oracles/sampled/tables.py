@@ -22,7 +22,7 @@ from fldp.data.projections import METHODS
 from fldp.data.reports import Tally
 from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError, ParameterError
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.count_laws import Bounded, Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -99,8 +99,8 @@ class TableEstimate(Estimate):
         if members.all():
             return Total(float(self.n), 0.0)
         share, variance = self.tables.linear((self.question,), members)
-        jump = float(self.tables.jumps((self.question,), members[None])[0])
-        return Total(self.n * share, self.n * sqrt(variance), jump=self.n * jump)
+        steps = self.tables.steps((self.question,), members[None])
+        return Total(self.n * share, self.n * sqrt(variance), steps=steps.times(self.n))
 
     @cached_property
     def _laws(self) -> tuple[Bounded, ...]:
@@ -281,15 +281,35 @@ class Tables(Displayed):
         flat = weights.reshape(len(weights), -1)
         return noise + np.maximum(sampled - own * _variances_of(flat, shares_of(questions).reshape(-1)), 0.0)
 
-    def jumps(self, questions: Iterable[int | str], weights: Floats) -> Floats:
-        """Return how much one report moves linear combinations of the cells of a table: for Bernstein's form.
+    def steps(self, questions: Iterable[int | str], weights: Floats, *, people: str = RESPONDENTS) -> Steps:
+        """Return what intervals of linear combinations of the cells of a table need beside the variance.
 
-        The mean over the parts of the variance: the noise of each view, and who was put into which view.
+        A jump is the mean over the parts of the variance: the noise of each view, and who was put into which view.
         """
-        _, maps = self._effects.maps(self._indices(questions), weights)
+        chosen = self._indices(questions)
+        _, maps = self._effects.maps(chosen, weights)
         parts = [self._jumps_in(k, rows) for k, rows in maps.items()]
         variance, moved = (np.sum(each, axis=0) for each in zip(*parts, strict=True))
-        return np.asarray(moved / np.maximum(variance, 1e-300))
+        return Steps(moved / np.maximum(variance, 1e-300), *self._slopes(chosen, weights, maps, people))
+
+    def _slopes(
+        self, questions: Questions, weights: Floats, maps: Mapping[int, Floats], people: str
+    ) -> tuple[Floats, Floats]:
+        """Return by how much the variance grows for each unit that the truth is above the estimate, and below it.
+
+        If a part ``a`` of the people were at the largest weight, at a distance ``D``, the mean would be ``a D`` larger
+        and the variance among people ``(1 - a)(variance + a D^2)``: its slope is ``D - variance / D`` at most. For an
+        answer with share ``f`` that is ``1 - 2 f``, as in Wilson's interval. How much a variance among people counts
+        follows from how many of them a view has.
+        """
+        flat, shares = weights.reshape(len(weights), -1), self.plausible(questions).reshape(-1)
+        mean, spread = flat @ shares, np.maximum(_variances_of(flat, shares), 0.0)
+        between, own = self._factors(people)
+        ranges = np.sum([np.ptp(rows, axis=1) ** 2 / self.people[k] for k, rows in maps.items()], axis=0)
+        counted = np.maximum(between * ranges / np.maximum(np.ptp(flat, axis=1) ** 2, 1e-300) - own, 0.0)
+        farthest = (flat.max(axis=1) - mean, mean - flat.min(axis=1))
+        up, down = (counted * np.maximum(far - spread / np.maximum(far, 1e-12), 0.0) for far in farthest)
+        return up, down
 
     def _jumps_in(self, number: int, rows: Floats) -> tuple[Floats, Floats]:
         """Return the variance that a view adds, and that times how much one of its reports moves."""
@@ -306,12 +326,11 @@ class Tables(Displayed):
         Each holder adds to the variance, since chance puts them into one view or another: of an answer that nobody gave
         in a view, many may be elsewhere.
         """
-        _, maps = self._effects.maps((question,), np.eye(self.oracle.answers[question]))
+        _, maps = self._effects.maps((question,), np.eye(len(counts)))
         jumps = [_largest(self.oracle.members[k], rows) / self.people[k] for k, rows in maps.items()]
-        between, own = self._factors(RESPONDENTS)
-        held = between * np.sum([np.ptp(rows, axis=1) ** 2 / self.people[k] for k, rows in maps.items()], axis=0) - own
+        rise, fall = self._slopes((question,), np.eye(len(counts)), maps, RESPONDENTS)
         law = Bounded.of(counts, 0.0, self.n * np.max(jumps, axis=0))
-        return (replace(law, slope=self.n * np.maximum(held, 0.0)),)
+        return (replace(law, slope=self.n * rise, fall=self.n * fall),)
 
     def covariance(
         self,

@@ -188,8 +188,8 @@ def _at_once(work: Callable[[int], None], threads: int) -> None:
 
     for thread in range(1, threads):
         start_new_thread(attempt, (thread,))
-    work(0)
-    for error in [outcomes.get() for _ in range(1, threads)]:
+    attempt(0)
+    for error in [outcomes.get() for _ in range(threads)]:  # of all, before anybody uses the arrays again
         if error:
             raise error
 

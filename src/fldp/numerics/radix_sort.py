@@ -1,11 +1,13 @@
 """Radix sort: numbers in order, a digit at a time. Many unsorted ones take a fifth of the time of comparing them."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.kernels import U64, Kernel
+
+N = TypeVar("N", bound=np.generic)
 
 _DIGIT = 11  # bits: the counts of all digits stay in the first-level cache
 _MASK = U64((1 << _DIGIT) - 1)
@@ -27,7 +29,7 @@ def _distribute(numbers: Any, shift: Any, places: Any, out: Any) -> None:
         places[digit] += 1
 
 
-def radix_sorted(numbers: NDArray[Any]) -> NDArray[Any]:
+def radix_sorted(numbers: NDArray[N]) -> NDArray[N]:
     """Return unsigned integers in order; the array that comes in is used for work.
 
     >>> radix_sorted(np.array([70_000, 3, 70_000, 2], np.uint32))

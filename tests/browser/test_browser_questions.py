@@ -222,10 +222,10 @@ def test_the_dashboard_shows_every_question_crosses_and_associations(browser, se
         expect(part.locator("svg .band")).to_have_count(1)
         part.get_by_role("rowheader", name="Median").wait_for()
         page.locator("[data-question=plan]").get_by_text("Shares among those who answered").wait_for()
-        cells = page.locator("table.cross tbody td:not(:last-child)").all()
+        cells = page.locator("table.cross tbody td:not(:last-child)")
         marks = [mark for row in cross["marks"] for mark in row]
-        assert len(cells) == len(marks) == 12
-        for cell, mark, share in zip(cells, marks, cross["row_shares"], strict=True):
+        expect(cells).to_have_count(12)
+        for cell, mark, share in zip(cells.all(), marks, cross["row_shares"], strict=True):
             text = cell.text_content()
             assert text.startswith(f"{share['share'] * 100:.0f} %")
             assert ("↑" in text, "↓" in text) == (mark == 1, mark == -1)

@@ -178,6 +178,35 @@ def test_files_are_taken_back_in_the_same_pieces(service, client, asked, tmp_pat
     assert "was withdrawn" in shell("send", str(file), *options, "--from-start", token=token, code=1)[1]
 
 
+@pytest.mark.parametrize(("status", "goes_on"), [(409, True), (422, True), (401, False), (404, False), (503, False)])
+def test_a_refused_piece_of_a_file_does_not_keep_the_others(client, tmp_path, monkeypatch, status, goes_on):
+    """But a refusal that holds for all pieces ends it, and so does a collector that cannot answer."""
+    asked = survey(f"pieces-{status}", collect={"minimum": 1})
+    client.create(asked)
+    file, take_back, counts, steps = tmp_path / "reports.fldp", Client._take_back, [], []
+    file.write_bytes(wire.encode(asked.oracle.privatize([k % 5 for k in range(9000)]), asked.version))
+    client.send(asked.oracle.privatize([0] * 7), asked)
+    client.send_file(file, piece_bytes=1024)
+
+    async def refuse_first(self, version, part, *rest, **named):
+        counts.append(part.count)
+        if len(counts) == 1:
+            raise CollectorError("first refusal", status=status)
+        if len(counts) == 2 and goes_on:
+            raise CollectorError("second refusal", status=status)
+        return await take_back(self, version, part, *rest, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "_take_back", refuse_first)
+        with pytest.raises(CollectorError, match="first refusal"):
+            client.withdraw_file(file, piece_bytes=1024, progress=steps.append)
+    left = 7 + (sum(counts[:2]) if goes_on else 9000)
+    assert (len(counts) > 2, sum(steps) == 9000) == (goes_on, goes_on)
+    assert counted(client, asked) == (left, 9007 - left)
+    assert client.withdraw_file(file, piece_bytes=1024) == 9000
+    assert counted(client, asked) == (7, 9000)
+
+
 def test_the_other_client_does_the_same(service, asked):
     person = Participant(MemoryStore())
 

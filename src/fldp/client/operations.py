@@ -7,8 +7,8 @@ there it never waits for anything but what blocks by itself.
 import functools
 import io
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,6 +52,7 @@ T = TypeVar("T")
 
 _DELAY = number(0, 7 * 86_400)  # seconds
 _DELETED = 404  # a version that is not there any more, with all of its reports
+_ABOUT_ALL_PIECES = frozenset({401, 403, _DELETED})  # refusals of the token or the version, not of one piece
 
 AnySurvey = Survey | Published | str  # as it is, as ``survey()`` returned it, or its version or name
 
@@ -307,18 +308,13 @@ class Operations:
     async def _take_back_all(
         self, version: str, answers: Iterable[StoredAnswer], ticket: str | None, *, token: bool
     ) -> int:
-        """Take back the reports of all days, the others too where one is refused; that is raised in the end."""
-        withdrawn, refusals = 0, list[CollectorError]()
-        for answer in answers:
-            try:
-                part = UploadPart(0, 1, answer.report, answer.key)
-                withdrawn += await self._take_back(version, part, ticket, token=token)
-            except CollectorError as error:
-                if not error.refused:  # the collector cannot be reached, for the others either
-                    raise
-                refusals.append(error)
-        if refusals:
-            raise refusals[0]
+        """Take back the reports of all days, going on past refusals."""
+        withdrawn = 0
+        with _Refusals() as refusals:
+            for answer in answers:
+                with refusals.collect():
+                    part = UploadPart(0, 1, answer.report, answer.key)
+                    withdrawn += await self._take_back(version, part, ticket, token=token)
         return withdrawn
 
     @ClientOperation
@@ -349,15 +345,20 @@ class Operations:
         day: Day | None = None,
         progress: Progress = ignore,
     ) -> int:
-        """Take back what ``send_file`` sent, with the same ``sender`` and ``piece_bytes``; return how many reports."""
+        """Take back what ``send_file`` sent, with the same ``sender`` and ``piece_bytes``; return how many reports.
+
+        If the collector refuses some pieces, the others are taken back and the first refusal is raised in the end.
+        A refusal that holds for every piece is raised at once: the token is not accepted or the version is not there.
+        """
         work, withdrawn = self._line.transport.work, 0
-        with ExitStack() as stack:
+        with ExitStack() as stack, _Refusals(final=_ABOUT_ALL_PIECES) as refusals:
             if not isinstance(path, Upload):
                 known = None if survey is None else await self._resolved(survey)
                 path = await work(lambda: stack.enter_context(upload(str(path), known)))
             pieces = path.pieces(piece_bytes, sender)
             while piece := await work(lambda: next(pieces, None)):
-                withdrawn += await self._take_back(path.version, piece, None, day)
+                with refusals.collect():
+                    withdrawn += await self._take_back(path.version, piece, None, day)
                 progress(piece.count)
         return withdrawn
 
@@ -727,6 +728,30 @@ class Operations:
 
     def _checked_ticket(self, ticket: str | None) -> None:
         secret("a ticket", ticket, self._line.address, self._allow_insecure)
+
+
+class _Refusals:
+    """Refusals of single reports or pieces. The first one is raised when all others have been taken back."""
+
+    def __init__(self, final: frozenset[int] = frozenset()) -> None:
+        self._final, self._refusals = final, list[CollectorError]()
+
+    def __enter__(self) -> "_Refusals":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._refusals:
+            raise self._refusals[0]
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Set a refusal aside. Any other failure ends the work: a collector out of reach fails for the rest too."""
+        try:
+            yield
+        except CollectorError as error:
+            if not error.refused or error.status in self._final:
+                raise
+            self._refusals.append(error)
 
 
 def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:

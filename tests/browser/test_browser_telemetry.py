@@ -6,7 +6,7 @@ import pytest
 from fldp.client import Client
 from fldp.telemetry.periods import system
 from fldp.telemetry.publishing import publish, survey_of
-from support.browser import DESK, PHONE, Visitor, accessible, chromium
+from support.browser import DESK, PHONE, Visitor, accessible, chromium, expect
 from support.collector_server import Server
 from support.relays import relay
 from support.telemetry import SampleProgram, declared
@@ -30,6 +30,17 @@ def server(tmp_path_factory):
         client.merge(few, startup, day=MONTHS[0])
     yield server
     assert server.stop() == 0
+
+
+def test_the_link_of_a_program_stays_while_the_list_is_asked_for_again(server):
+    """Else a click that begins before an answer and ends after it is lost, and the focus with it."""
+    with chromium() as browser, Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.make_token('read')['token']}")
+        link = page.get_by_role("link", name="paint", exact=True)
+        link.focus()
+        for _ in range(2):  # the page puts the first answer before it asks for the second
+            page.wait_for_event("response", lambda answer: answer.url.endswith("v1/surveys"))
+        expect(link).to_be_focused(timeout=1)
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])

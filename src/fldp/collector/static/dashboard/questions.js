@@ -86,7 +86,12 @@ function tablesPart(survey, query, again) {
   const parts = questions.map((each) => questionPart(each));
   const reason = element("p");
   const few = notice("", reason);
-  const overview = element("tbody");
+  const lines = questions.map(({ question, name }) => overviewLine(question, addressOf(survey, name)));
+  const overview = element(
+    "tbody",
+    {},
+    lines.map(({ node }) => node),
+  );
   const looks = element("p", { class: "small" });
   const path = (/** @type {string} */ more) => `v1/versions/${survey.version}/estimates?${query()}${more}`;
   const save = () => download(path("&format=csv"), `${survey.name}.csv`, null).catch(again); // which says what is wrong
@@ -128,11 +133,9 @@ function tablesPart(survey, query, again) {
     reply.questions.forEach((estimates, place) => {
       parts[place].put(estimates, n, level);
     });
-    overview.replaceChildren(
-      ...reply.questions.map((estimates, place) =>
-        overviewLine(estimates, questions[place].question, n, level, addressOf(survey, questions[place].name)),
-      ),
-    );
+    reply.questions.forEach((estimates, place) => {
+      lines[place].put(estimates, n, level);
+    });
     const numbers = seen.map((view) => view.people);
     about.textContent = `Chance put the ${count(n)} people into ${count(seen.length)} views, with ${count(Math.min(...numbers))} to ${count(Math.max(...numbers))} people each. A report tells what it is about, and nothing about the other questions.`;
     people.replaceChildren(...seen.map((view) => lineOf([view.questions, count(view.people)])));
@@ -169,15 +172,22 @@ const ONE_LOOK =
 
 /**
  * Make the line of a question in the list: what it asks, which leads to its own page, and its result in one sentence.
+ * The link stays the same element, so that a click on it is not lost when `put` changes the result.
  *
- * @param {TableEstimates["questions"][number]} estimates
  * @param {string} question
- * @param {number} n
- * @param {number} level
  * @param {string} href
  */
-function overviewLine(estimates, question, n, level, href) {
-  const link = element("a", { href }, question);
-  const text = estimates.note ? `Not shown: ${estimates.note}.` : headlineText({ ...estimates, n, level })[0];
-  return element("tr", {}, element("th", { scope: "row" }, link), element("td", {}, text));
+function overviewLine(question, href) {
+  const result = element("td");
+  const node = element("tr", {}, element("th", { scope: "row" }, element("a", { href }, question)), result);
+
+  /**
+   * @param {TableEstimates["questions"][number]} estimates
+   * @param {number} n
+   * @param {number} level
+   */
+  function put(estimates, n, level) {
+    result.textContent = estimates.note ? `Not shown: ${estimates.note}.` : headlineText({ ...estimates, n, level })[0];
+  }
+  return { node, put };
 }

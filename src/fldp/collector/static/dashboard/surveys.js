@@ -43,11 +43,19 @@ export async function surveysView() {
   }
 
   const programs = element("p");
+  let apps = "";
+
+  /** @param {readonly SurveyRow[]} rows */
+  function putPrograms(rows) {
+    const now = appsOf(rows);
+    if (now.join() !== apps) programs.replaceChildren(...programLinks(now)); // else who clicks just now would miss
+    apps = now.join();
+    programs.hidden = !now.length;
+  }
 
   /** @param {readonly SurveyRow[]} rows */
   function put(rows) {
-    programs.replaceChildren(...programLinks(rows));
-    programs.hidden = !programs.hasChildNodes();
+    putPrograms(rows);
     const names = rows.map(({ name }) => name);
     const nodes = rows.map((row) => nodeOf(row, names.filter((name) => name === row.name).length > 1));
     const isSame = nodes.length === body.children.length && nodes.every((node, place) => body.children[place] === node);
@@ -62,16 +70,22 @@ export async function surveysView() {
 }
 
 /**
- * Make links to the pages of programs whose metrics are among the surveys.
+ * Return the programs whose metrics are among the surveys, in order.
  *
  * @param {readonly SurveyRow[]} rows
  */
-function programLinks(rows) {
-  const apps = new Set(rows.flatMap((row) => metricOf(row)?.app ?? []));
-  return [...apps]
-    .sort()
-    .flatMap((app, place) => [place ? ", " : "Telemetry of programs: ", element("a", { href: `#/app/${app}` }, app)]);
-}
+const appsOf = (rows) => [...new Set(rows.flatMap((row) => metricOf(row)?.app ?? []))].sort();
+
+/**
+ * Make links to the pages of programs.
+ *
+ * @param {readonly string[]} apps
+ */
+const programLinks = (apps) =>
+  apps.flatMap((app, place) => [
+    place ? ", " : "Telemetry of programs: ",
+    element("a", { href: `#/app/${app}` }, app),
+  ]);
 
 const first = () => element("a", { class: "button primary", href: "#/new" }, "Make the first one");
 

@@ -88,8 +88,8 @@ def _by_counts(table: Table) -> Numbers:
     numbers = np.broadcast_to(np.count_nonzero(table, axis=1), (len(table), len(table)))
     for own, other in product(*[np.unique(table)] * 2):
         if own:
-            found = (table == own).astype(np.float64) @ (table == other).astype(np.float64).T  # exact below 2^53
-            numbers = _renumbered(numbers * (1 + table.shape[1]) + found.astype(np.int64))
+            both = (table == own).astype(np.float64) @ (table == other).astype(np.float64).T  # exact below 2^53
+            numbers = _renumbered(numbers * (1 + table.shape[1]) + both.astype(np.int64))
     return numbers[~np.eye(len(table), dtype=np.bool_)]
 
 

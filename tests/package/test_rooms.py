@@ -63,6 +63,7 @@ INSIDE = {  # the order of the second level
     "privacy": [
         "notions",
         "laws",
+        "pair_profiles",
         "verification",
         "verifier",
         "bayes_attack",

@@ -12,6 +12,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Outcome, Public
 from fldp.oracles.base.profile import Curve, Profile, delta_curve
 from fldp.privacy.notions.base import Notion, Pair, Uniform, bounded_epsilon
+from fldp.privacy.pair_profiles import first_pairs
 from fldp.randomness.coins import exp_lower, log_upper
 from fldp.support.display import Displayed
 from fldp.support.validation import fail, is_number
@@ -180,7 +181,7 @@ class Verification(Displayed):
     def _pairs(self, notion: Notion) -> Iterator[Pair]:
         """Yield all pairs; of a law in closed form, pairs of every kind within and between ranges of equal demand."""
         if self._is_enumerated or self.oracle is None:
-            yield from self._first.values() if isinstance(notion, Uniform) else self.profiles
+            yield from self._first if isinstance(notion, Uniform) else self.profiles
             return
         sampled = list[int]()
         for start, stop in notion.ranges(self.domain_size):
@@ -221,15 +222,12 @@ class Verification(Displayed):
 
     @cached_property
     def _different(self) -> set[Profile]:
-        return {self.profiles[pair] for pair in self._first.values()}
+        return {self.profiles[pair] for pair in self._first}
 
     @cached_property
-    def _first(self) -> dict[int, Pair]:
-        """The first pair of every profile object: a million pairs share a few."""
-        first: dict[int, Pair] = {}
-        for pair, profile in self.profiles.items():
-            first.setdefault(id(profile), pair)
-        return first
+    def _first(self) -> Sequence[Pair]:
+        """The first pair of every profile: a million pairs share a few."""
+        return first_pairs(self.profiles)
 
     def _excess(self, bound: Fraction) -> Fraction:
         return max(profile.excess(bound) for profile in self._different)

@@ -1,23 +1,20 @@
 """verify: the exact privacy guarantees of a law, by enumeration in rational arithmetic."""
 
-from collections import Counter
 from fractions import Fraction
 from itertools import permutations
 from math import lcm
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, as_oracle
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.laws import Laws, laws_of
 from fldp.privacy.notions import declared
 from fldp.privacy.notions.base import Notion, Pair
+from fldp.privacy.pair_profiles import pair_profiles
 from fldp.privacy.verification import Judgement, Left, Report, Verification, Witness
 from fldp.support.validation import fail
 
@@ -81,71 +78,16 @@ def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, P
 def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
     counts, total = _integers(laws)
     left = _left(laws.publics, counts)
-    profiles, distinct = _profiles(counts, total)
-    largest = max(profile.ratio for profile in distinct)
-    worst = next(pair for pair, profile in profiles.items() if profile.ratio == largest)
+    profiles = pair_profiles(counts, total)
+    largest = max(profile.ratio for profile in profiles.different)
+    worst = next(pair for pair in profiles.first if profiles[pair].ratio == largest)
     witness = _witness(laws.publics, counts, *worst, largest)
-    pairs_of = Counter(map(id, profiles.values()))  # by identity, because fractions are slow to hash
     overlaps: dict[Fraction, Fraction] = {}
-    for profile in distinct:
-        share = Fraction(pairs_of[id(profile)], len(profiles))
+    for profile, pairs in zip(profiles.different, profiles.counts, strict=True):
+        share = Fraction(pairs, len(profiles))
         overlaps[profile.shared_mass] = overlaps.get(profile.shared_mass, Fraction(0)) + share
     anonymity = min(len(values) for values, _ in left)
     return Verification(oracle, len(counts), anonymity, witness, profiles, overlaps, notion, left)
-
-
-def _profiles(counts: list[list[dict[Any, int]]], total: int) -> tuple[dict[Pair, Profile], list[Profile]]:
-    """Return the profile of every value against every other one, and each of these objects once.
-
-    A law takes few different probabilities, so a report under two values is a small code. Two pairs of values with the
-    same codes, in any order, have the same profile.
-    """
-    shares = [0, *sorted({share for law in counts for part in law for share in part.values()})]
-    numbers = {share: number for number, share in enumerate(shares)}
-    columns: dict[tuple[int, Any], int] = {}
-    for law in counts:
-        for k, part in enumerate(law):
-            for report in part:
-                columns.setdefault((k, report), len(columns))
-    table = np.zeros((len(counts), len(columns)), np.min_scalar_type(len(shares) ** 2))
-    for value, law in enumerate(counts):
-        for k, part in enumerate(law):
-            for report, share in part.items():
-                table[value, columns[k, report]] = numbers[share]
-    ranges = np.count_nonzero(table, axis=1).tolist()
-    known: dict[tuple[bytes, int], Profile] = {}
-    profiles: dict[Pair, Profile] = {}
-    for value, row in enumerate(table):
-        seen = np.flatnonzero(row)
-        codes = table[:, seen] + row[seen] * table.dtype.type(len(shares))
-        for other, key in enumerate(zip(_unordered(codes, len(shares) ** 2), ranges, strict=True)):
-            if other == value:
-                continue
-            profile = known.get(key)
-            if profile is None:
-                profile = known[key] = _profile(codes[other], shares, total, ranges[other])
-            profiles[value, other] = profile
-    return profiles, list(known.values())
-
-
-def _unordered(codes: NDArray[np.unsignedinteger], kinds: int) -> list[bytes]:
-    """Return bytes for each row that are equal if its codes are, in any order: counts of few kinds, or sorted codes."""
-    if kinds <= codes.shape[1]:
-        starts = kinds * np.arange(len(codes))[:, None]
-        rows = np.bincount((codes + starts).reshape(-1), minlength=kinds * len(codes)).reshape(-1, kinds)
-    else:
-        rows = np.sort(np.ascontiguousarray(codes), axis=1)
-    return list(rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}")[:, 0].tolist())
-
-
-def _profile(codes: NDArray[np.unsignedinteger], shares: list[int], total: int, range_of_other: int) -> Profile:
-    """Return a profile from the codes of its reports: the numbers of both probabilities."""
-    pairs = ((divmod(code, len(shares)), count) for code, count in Counter(codes.tolist()).items())
-    bands = (
-        Band(count, Fraction(count * shares[own], total), Fraction(count * shares[other], total))
-        for (own, other), count in pairs
-    )
-    return Profile.of(bands, range_of_other)
 
 
 def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:

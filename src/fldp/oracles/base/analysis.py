@@ -195,7 +195,8 @@ class Analysis(Generic[O_co]):
     def check_enumerable(self, value: int = 0) -> None:
         """Raise if the value is outside of the domain, or the law too large to enumerate."""
         oracle, outcomes = self._listed, self.outcomes
-        as_values(oracle.title, value, oracle.domain_size)
+        if type(value) is not int or not 0 <= value < oracle.domain_size:  # of thousands of laws, one after the other
+            as_values(oracle.title, value, oracle.domain_size)
         if outcomes * oracle.domain_size > _MAX_OUTCOMES:
             raise ParameterError(
                 f"{oracle.title}: the law on domain_size={oracle.domain_size} is too large to enumerate "

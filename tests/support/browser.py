@@ -1,6 +1,7 @@
 """A real browser for tests: Chromium without a screen. A console error or a request to elsewhere fails the test."""
 
 import json
+import os
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -27,6 +28,13 @@ expect.set_options(
     timeout=MAX_WAIT
 )  # counts what a page will show, where locator.count() counts what it shows just now
 
+SLOW_PAGES = float(os.environ.get("FLDP_SLOW_PAGES", "0"))  # seconds, see CONTRIBUTING.md
+HOLD = """(() => {
+  const [send, wait] = [fetch, setTimeout];
+  const hold = () => new Promise((go) => wait(go, Math.random() * MILLISECONDS / 2));
+  window.fetch = (...request) => hold().then(() => send(...request)).finally(hold);
+})()""".replace("MILLISECONDS", str(1000 * SLOW_PAGES))
+
 
 @contextmanager
 def chromium():
@@ -43,6 +51,8 @@ class Visitor:
     def __init__(self, browser, *origins, **options):
         self.context = browser.new_context(**{"viewport": DESK, **options})
         self.context.set_default_timeout(MAX_WAIT)
+        if SLOW_PAGES:
+            self.context.add_init_script(HOLD)
         self.origins, self.wrong, self.forgiven = origins, [], []
         self.context.on("request", self._requested)
         self.context.on("weberror", lambda error: self.wrong.append(f"uncaught: {error.error}"))

@@ -82,10 +82,7 @@ const appsOf = (rows) => [...new Set(rows.flatMap((row) => metricOf(row)?.app ??
  * @param {readonly string[]} apps
  */
 const programLinks = (apps) =>
-  apps.flatMap((app, place) => [
-    place ? ", " : "Telemetry of programs: ",
-    element("a", { href: `#/app/${app}` }, app),
-  ]);
+  apps.flatMap((app, place) => [place ? ", " : "Telemetry of programs: ", element("a", { href: `#/app/${app}` }, app)]);
 
 const first = () => element("a", { class: "button primary", href: "#/new" }, "Make the first one");
 

@@ -65,6 +65,11 @@ class Value(Displayed):
     what: str = "value"
     level: float = LEVEL
 
+    @property
+    def reach(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
 
 ROW = np.dtype([("start", "f8"), ("end", "f8"), ("share", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8")])
 EDGE = np.dtype([("edge", "f8"), ("cdf", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8")])

@@ -231,9 +231,9 @@ class NumberPlan(Framed, Displayed):
         number = even_number(number_oracle(scale, self.epsilon), scale, self.users).watched(PLANNED * MINIMUM)
         if self.goal == MEAN:
             return 0.0, number.mean().reach
-        level, middle = 1 - (1 - LEVEL) / (self.bins - 1), self.bins // 2
-        near = scale.bounds[max(1, middle - _BETWEEN) : middle + 1].tolist()
-        return max(number.cdf(edge, level).reach for edge in near), number.mean().reach
+        middle = self.bins // 2
+        edges = np.arange(max(1, middle - _BETWEEN), middle + 1)
+        return number.widest(edges, 1 - (1 - LEVEL) / (self.bins - 1)), number.mean().reach
 
     @property
     def _scale(self) -> Scale:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from fldp.data.comparison import POPULATION
 from fldp.data.estimate import Estimate, Evidence
 from fldp.data.number import Number
 from fldp.data.projections import METHODS
-from fldp.data.scale import Scale
+from fldp.data.scale import MEAN, Scale
 from fldp.numerics.count_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.base.oracle import Oracle
@@ -122,10 +123,9 @@ def even_number(oracle: Oracle, scale: Scale, users: int) -> Number:
     0.5
     """
     even = np.full(scale.size, 1 / scale.size)
-    if isinstance(oracle, Sampled):
-        return table_number(_even_tables(oracle, even, users), 0, scale)
-    assert isinstance(oracle, Wave), "a number of one view is asked for by a wave"
-    return wave_number(Estimate(oracle, users * even, np.zeros(scale.size), users), scale)
+    if scale.goal == MEAN:
+        return wave_number(Estimate(cast(Wave, oracle), users * even, np.zeros(scale.size), users), scale)
+    return table_number(_even_tables(cast(Sampled, oracle), even, users), 0, scale)
 
 
 def _even_tables(oracle: Sampled, even: Floats, users: int) -> Tables:

@@ -162,3 +162,27 @@ def test_bad_input():
             combine(tallies)
     with pytest.raises(fldp.ParameterError, match="combine: weights must be one of 'users', 'variance', got 'best'"):
         combine([tally], weights="best")
+
+
+def of_strings(epsilon, people, seed):
+    oracle = fldp.RAPPOR(epsilon=epsilon, epsilon_permanent=2 * epsilon)
+    reports = oracle.privatize(["a"] * (4 * people // 5) + ["b"] * (people // 5), rng=seed)
+    return oracle.estimate(reports, candidates=["a", "b", "c", "d"])
+
+
+def test_one_part_keeps_its_interval():
+    """The upper end of RAPPOR has the error that a count would have there; a combination must not forget that."""
+    part = of_strings(4.0, 100, seed=1)
+    assert part._laws[0].slope.max() > 0.5
+    for simultaneous in (False, True):
+        kept = combine([part]).interval(simultaneous=simultaneous)
+        assert kept == pytest.approx(part.interval(simultaneous=simultaneous))
+
+
+def test_slopes_add_up_by_the_chance_to_be_in_a_part():
+    """One more holder is in a part with the chance ``n_k/n``, where the variance grows by ``f_k^2 slope_k``."""
+    parts = [of_strings(1.0, 200, seed=1), of_strings(4.0, 100, seed=2)]
+    combined = combine(parts, weights="variance")
+    factors = combined.weights * 300 / np.array([200, 100])
+    expected = sum(f**2 * part._laws[0].slope * part.n / 300 for f, part in zip(factors, parts, strict=True))
+    assert combined._laws[0].slope == pytest.approx(expected)

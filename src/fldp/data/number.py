@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fldp.data.anytime_intervals import MAX_PLANNED, check_unbiased, factors
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
@@ -64,6 +65,11 @@ class Value(Displayed):
     unit: str | None = None
     what: str = "value"
     level: float = LEVEL
+
+    @property
+    def reach(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
 
 
 ROW = np.dtype([("start", "f8"), ("end", "f8"), ("share", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8")])
@@ -189,6 +195,14 @@ class Number(Estimate):
         """Return both ends of the intervals of ``cdfs``; they are about the unbiased ones."""
         steps = self.source.steps(np.tri(self.scale.size - 1, self.scale.size), people).padded()
         return ends_of(level, self.n, self.planned, (self._plain.cdfs, self.cdf_stderr(people)), steps)
+
+    def widest(self, edges: NDArray[np.int64], level: float) -> float:
+        """Return half the widest interval of the CDF at some inner edges, by their numbers: within 0 and 1."""
+        before = np.tri(self.scale.size)[edges - 1]
+        stderr = np.sqrt(self.source.variances(before, RESPONDENTS))
+        steps = self.source.steps(before, RESPONDENTS)
+        low, high = np.clip(ends_of(level, self.n, self.planned, (self._plain.cdfs[edges], stderr), steps), 0, 1)
+        return float((high - low).max()) / 2
 
     # ------------------------------------------------------------------------------------------------------ figures
 

@@ -1,7 +1,7 @@
 """combine: one estimate from the tallies of users who chose different budgets, or different oracles."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -104,17 +104,25 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "user
 
 
 def _law(parts: tuple[Estimate, ...], factors: Floats, counts: Floats) -> Bounded:
-    """Return the law of the weighted sum, by the errors and the jumps of its parts."""
-    nulls, jumps = (np.array(each) for each in zip(*map(_noise, parts), strict=True))
-    return Bounded.of(counts, np.sqrt(factors**2 @ nulls**2), (factors[:, None] * jumps).max(axis=0))
+    """Return the law of the weighted sum, by the errors, the jumps and the slopes of its parts.
+
+    One more holder is in part ``k`` with a chance of ``n_k/n``, so the variance grows by ``f_k^2 slope_k n_k/n`` there.
+    """
+    nulls, jumps, slopes, falls = (np.array(each) for each in zip(*map(_noise, parts), strict=True))
+    users = np.array([part.n for part in parts])
+    grown = factors**2 * users / users.sum()
+    law = Bounded.of(counts, np.sqrt(factors**2 @ nulls**2), (factors[:, None] * jumps).max(axis=0))
+    return replace(law, slope=grown @ slopes, fall=grown @ falls)
 
 
-def _noise(part: Estimate) -> tuple[Floats, Floats]:
-    """Return the error of values that nobody holds, and the most that a report adds to each estimate."""
-    error, jump = np.zeros(len(part.counts)), np.zeros(len(part.counts))
-    for law in part.basis.evidence:
-        error[law.values], jump[law.values] = law.null, law.jump
-    return error, jump
+def _noise(part: Estimate) -> Floats:
+    """Return four rows: the error of values that nobody holds, the most that a report adds, the slope and the fall."""
+    rows = np.zeros((4, len(part.counts)))
+    for law in part._laws:
+        slopes = (law.slope, law.fall) if isinstance(law, Bounded) else (0.0, 0.0)
+        for row, known in zip(rows, (law.null, law.jump, *slopes), strict=True):
+            row[law.values] = known
+    return rows
 
 
 def _estimate(part: Any) -> Estimate:

@@ -13,20 +13,24 @@ from typing import cast
 
 import numpy as np
 
-from fldp.data.anytime_intervals import MINIMUM, PLANNED, multiplier
+from fldp.data.anytime_intervals import MINIMUM, PLANNED
 from fldp.data.dataframes import Columns, Framed, by_column
 from fldp.data.number import LEVEL
-from fldp.data.scale import DISTRIBUTION, MAX_BINS, MEAN, MIN_BINS, POINTS
+from fldp.data.scale import DISTRIBUTION, MAX_BINS, MEAN, MIN_BINS, POINTS, Scale
 from fldp.estimation.expected_error import users_constraint
+from fldp.estimation.number_shares import even_number
 from fldp.numerics.types import Floats
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.wave import Wave, nearest_widths
+from fldp.oracles.sampled.sampled import Sampled
 from fldp.oracles.sampled.views import base_oracle
 from fldp.support.display import Displayed
 from fldp.support.validation import integer, one_of, positive
 
 WEIGHTS = 4096  # what the weights of views add up to, about
 _MAX_EXPONENT = 700.0  # beyond which a float cannot hold the power of e
+_BETWEEN = 10  # edges before the middle: cells that views join, by 4 and 16, are known least well between their ends
 _COUNTS: tuple[int, ...] = tuple(1 << k for k in range(4, 11))  # of cells that are compared
 
 View = tuple[list[int | str], float]  # an entry of ``views``, and its share of the people
@@ -82,6 +86,21 @@ def weights_of(shares: Sequence[float]) -> list[int]:
     return [max(1, round(WEIGHTS * share)) for share in shares]
 
 
+def number_oracle(scale: Scale, epsilon: float) -> Oracle:
+    """Return the oracle that asks for a number: one wide wave for a mean, views of the cells for a distribution.
+
+    >>> number_oracle(Scale(0, 1, goal="mean"), 1.0)
+    Wave(epsilon=1.0, domain_size=256, width=128)
+    >>> number_oracle(Scale(0, 1), 1.0)
+    Sampled(epsilon=1.0, answers=[32], views=[[0], ['wave', 0, 5]], weights=[1843, 2253])
+    """
+    if scale.goal == MEAN:
+        return Wave(epsilon=epsilon, domain_size=scale.size, width=mean_width(epsilon, scale.size))
+    views, shares = zip(*number_views(0, scale.size, epsilon), strict=True)
+    entries, weights = tuple(map(tuple, views)), tuple(weights_of(shares))
+    return Sampled(epsilon=epsilon, answers=(scale.size,), views=entries, weights=weights)
+
+
 def best_bins(users: int, epsilon: float) -> int:
     """Return how many cells suit this many people: the fewest whose width is below four errors of the CDF.
 
@@ -126,7 +145,7 @@ def cell_spread(oracle: SS) -> float:
 class NumberRow:
     """What to expect of a number of cells; errors are standard errors of shares, and of the mean over the range.
 
-    A reach is half the interval that the dashboard shows: it holds at every look, and the CDF's for all edges.
+    A reach is half the interval that the dashboard shows, for every look; the CDF's is the widest of its band.
     """
 
     bins: int
@@ -207,15 +226,18 @@ class NumberPlan(Framed, Displayed):
 
     @property
     def _reaches(self) -> tuple[float, float]:
-        """Half the intervals of the dashboard, of the CDF and of the mean: about the people who reported."""
-        share, miss = self.users / (PLANNED * MINIMUM), 1 - LEVEL
-        points = np.linspace(0.0, 1.0, self.bins) if self.goal == MEAN else (np.arange(self.bins) + 0.5) / self.bins
-        mean = multiplier(share, miss) * math.sqrt(max(0.0, self.mean_variance - points.var()) / self.users)
+        """Half of two intervals of the dashboard: the widest of the CDF (near its middle), and the mean."""
+        scale = self._scale
+        number = even_number(number_oracle(scale, self.epsilon), scale, self.users).watched(PLANNED * MINIMUM)
         if self.goal == MEAN:
-            return 0.0, mean
-        below = np.arange(1, self.bins) / self.bins
-        noise = max(0.0, self.cdf_variance - float((below * (1 - below)).mean()))
-        return multiplier(share, miss / (self.bins - 1)) * math.sqrt(noise / self.users), mean
+            return 0.0, number.mean().reach
+        middle = self.bins // 2
+        edges = np.arange(max(1, middle - _BETWEEN), middle + 1)
+        return number.widest(edges, 1 - (1 - LEVEL) / (self.bins - 1)), number.mean().reach
+
+    @property
+    def _scale(self) -> Scale:
+        return Scale(0, 1, bins=self.bins, goal=self.goal)
 
     def _columns(self) -> Columns:
         names = ("bins", "cell", "cdf_error", "mean_error", "bits")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -9,11 +10,14 @@ from fldp.data.comparison import POPULATION
 from fldp.data.estimate import Estimate, Evidence
 from fldp.data.number import Number
 from fldp.data.projections import METHODS
-from fldp.data.scale import Scale
+from fldp.data.scale import MEAN, Scale
 from fldp.numerics.count_laws import Steps
 from fldp.numerics.types import Floats
-from fldp.oracles.plain.wave import WaveScores
-from fldp.oracles.sampled.tables import Tables
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.plain.wave import Wave, WaveScores
+from fldp.oracles.sampled.sampled import Sampled
+from fldp.oracles.sampled.tables import Asked, Tables
+from fldp.oracles.sampled.views import Block
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,3 +113,24 @@ def wave_number(estimate: Estimate, scale: Scale) -> Number:
     estimator = estimate.oracle.estimator
     assert isinstance(estimator, WaveScores), "a number of one view is asked for by a wave"
     return Number.of(estimate, scale, WaveShares(estimator, estimate.counts))
+
+
+def even_number(oracle: Oracle, scale: Scale, users: int) -> Number:
+    """Return the number of this many people whose numbers are spread evenly, as if there were no noise: for plans.
+
+    >>> import fldp
+    >>> even_number(fldp.number(epsilon=1.0, bins=8), Scale(0, 1, bins=8), 1000).mean().value
+    0.5
+    """
+    even = np.full(scale.size, 1 / scale.size)
+    if scale.goal == MEAN:
+        return wave_number(Estimate(cast(Wave, oracle), users * even, np.zeros(scale.size), users), scale)
+    return table_number(_even_tables(cast(Sampled, oracle), even, users), 0, scale)
+
+
+def _even_tables(oracle: Sampled, even: Floats, users: int) -> Tables:
+    """Return tables of one question in which every view has its share of the people."""
+    views, weights = oracle.design.views, np.array(oracle.design.weights)
+    people = tuple(max(1, round(users * float(weight))) for weight in weights / weights.sum())
+    decoded = tuple(even if isinstance(view, Block) else view.project(0, oracle.answers) @ even for view in views)
+    return Tables(oracle, users, people, decoded, (Asked("0"),))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fldp.data.scale import DISTRIBUTION, MEAN, Scale, scale_of
-from fldp.estimation.number_planner import WEIGHTS, mean_width, number_views, weights_of
+from fldp.estimation.number_planner import WEIGHTS, number_oracle, number_views
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.plain.wave import Wave
@@ -65,21 +65,6 @@ def with_waves(oracle: Sampled, numbers: Collection[int]) -> Sampled:
         views += [tuple(part) for part, _ in parts]
         weights += [max(1, round(times * weight * share)) for _, share in parts]
     return replace(oracle, views=tuple(views), weights=tuple(weights))
-
-
-def number_oracle(scale: Scale, epsilon: float) -> Oracle:
-    """Return the oracle that asks for a number: one wide wave for a mean, views of the cells for a distribution.
-
-    >>> number_oracle(Scale(0, 1, goal="mean"), 1.0)
-    Wave(epsilon=1.0, domain_size=256, width=128)
-    >>> number_oracle(Scale(0, 1), 1.0)
-    Sampled(epsilon=1.0, answers=[32], views=[[0], ['wave', 0, 5]], weights=[1843, 2253])
-    """
-    if scale.goal == MEAN:
-        return Wave(epsilon=epsilon, domain_size=scale.size, width=mean_width(epsilon, scale.size))
-    views, shares = zip(*number_views(0, scale.size, epsilon), strict=True)
-    entries, weights = tuple(map(tuple, views)), tuple(weights_of(shares))
-    return Sampled(epsilon=epsilon, answers=(scale.size,), views=entries, weights=weights)
 
 
 def number(epsilon: float, *, bins: int | None = None, goal: str = DISTRIBUTION) -> Oracle:

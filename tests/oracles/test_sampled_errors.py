@@ -59,3 +59,22 @@ def test_ratios_have_a_covariance_that_is_not_too_small():
     stated = np.mean([each.larger_covariance((0, 1), pair) for each in surveys], axis=0)
     for weights in ([1, 0], [0, 1], [1, -0.5], [1, -1]):
         assert 0.85 < np.array(weights) @ stated @ weights / np.mean((errors @ weights) ** 2) < 1.3
+
+
+def test_intervals_of_cells_cover_where_few_reports_differ_from_the_answers():
+    """All cells at once, and the sum of a diagonal, at epsilon 4 with 30 people, 120 surveys.
+
+    Of a program that just keeps its promise, 0.05, more than 17 misses come in 1 of 10,000 tests. A normal law without
+    the error at each end missed some cell in 0.3 of such surveys.
+    """
+    oracle, rows = fldp.Sampled(4.0, answers=[3, 3], views=2), np.array([(k // 3 % 3, k % 3) for k in range(30)])
+    true = np.zeros((3, 3))
+    np.add.at(true, tuple(rows.T), 1)
+    cells = sums = 0
+    for run in range(120):
+        cross = oracle.estimate(oracle.privatize(rows, rng=run)).cross(1, 0)
+        low, high = np.moveaxis(cross.interval(simultaneous=True), -1, 0)
+        cells += bool(((low > true.T) | (high < true.T)).any())
+        least, most = cross.sum([(k, k) for k in range(3)]).interval()
+        sums += not least <= np.trace(true) <= most
+    assert max(cells, sums) <= 17

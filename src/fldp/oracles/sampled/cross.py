@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import erfc, sqrt
+from math import erfc, prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from fldp.data.comparison import POPULATION, holm, z_score
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Total
 from fldp.errors import DomainError
+from fldp.numerics.count_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.sampled.associations import Association, Independence, association, deviations, independence
 from fldp.oracles.sampled.ratios import Labels, Ratios, ratios
@@ -85,14 +86,23 @@ class Cross(FramedAtLevel, Displayed):
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
         """Return confidence intervals of the cells: the axes of the table, then an axis of two ends.
 
-        With ``simultaneous``, all of them cover at once (Bonferroni). Repaired tables have the intervals of the
-        unbiased ones, cut to what is possible.
+        With ``simultaneous``, all of them cover at once (Bonferroni). Each end has the error that a count would have
+        there, and a term for a single report. Repaired tables have the intervals of the unbiased ones, cut to what is
+        possible.
         """
         miss = 1 - fraction("Cross", "level", level)
         plain = self._turned(self._plain.shares(self._questions)) * self.n
-        reach = z_score(1 - miss / plain.size if simultaneous else level) * self.stderr
-        ends = np.stack([plain - reach, plain + reach], axis=-1)
+        z = z_score(1 - miss / plain.size if simultaneous else level)
+        ends = np.stack(self._steps.ends(z, plain, self.stderr), axis=-1)
         return np.clip(ends, 0, self.n) if self.biased else ends
+
+    @cached_property
+    def _steps(self) -> Steps:
+        """What intervals of the cells need beside the variance."""
+        shape = [self.tables.oracle.answers[a] for a in self._questions]
+        cells = np.eye(prod(shape)).reshape(-1, *shape)
+        steps = self._plain.steps(self._questions, cells).times(self.n)
+        return Steps(*(self._turned(np.reshape(part, shape)) for part in steps))
 
     def rows(self, level: float = 0.95) -> Ratios:
         """Return the shares within every row: of those with one answer to the first question."""
@@ -122,7 +132,8 @@ class Cross(FramedAtLevel, Displayed):
         for cell in cells:
             weights[self._place(cell)] = 1.0
         share, variance = self._plain.linear(self._questions, self._turned(weights))
-        total = Total(self.n * share, self.n * sqrt(variance))
+        steps = self._plain.steps(self._questions, self._turned(weights)[None])
+        total = Total(self.n * share, self.n * sqrt(variance), steps=steps.times(self.n))
         return total if not self.biased else Total(float((self.counts * weights).sum()), total.stderr, total, self.n)
 
     def _place(self, cell: tuple[int, int]) -> tuple[int, int]:

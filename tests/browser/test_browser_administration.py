@@ -249,6 +249,8 @@ def test_a_survey_is_closed_reopened_and_deleted(visitor, server):
     page.get_by_role("button", name="Delete it").click()
     page.get_by_role("heading", name="Surveys").wait_for()
     assert "ending" not in names(server)
+    page.close()
+    visitor.wrong = [line for line in visitor.wrong if "404" not in line]  # the page may have been asking meanwhile
 
 
 # ------------------------------------------------------------------------------------------------------------- tokens

@@ -466,6 +466,17 @@ def test_nothing_is_left_on_the_disk_of_how_reports_came(sqlite_store):
     assert whole(sqlite_store, survey, number) == expected + survey.oracle.tally(later.content)
 
 
+def test_the_log_stays_short_between_two_rounds(sqlite_store):
+    """Cutting a long log keeps every commit waiting, so it starts anew while it is short."""
+    survey, number = publish(sqlite_store)
+    log, written = sqlite_store.path.with_name("fldp.db-wal"), 0
+    for k in range(400):
+        keys = (b"%032x" % (hash((k, j)) % 2**128) for j in range(20))
+        sqlite_store.commit([submission(survey, number, key) for key in keys], DAY)
+        written = max(written, log.stat().st_size)
+    assert 0 < written < 6 * 2**20
+
+
 def test_nothing_is_left_on_the_disk_of_a_deleted_survey(sqlite_store):
     survey, number = publish(sqlite_store, name="deleted", oracle={"name": "oue", "epsilon": 1.0})
     sqlite_store.commit([submission(survey, number, b"k" * 32, [1] * 50)], DAY)

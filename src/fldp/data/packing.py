@@ -13,64 +13,50 @@ from numpy.typing import NDArray
 from fldp.data.formats import Array, ReportFormat, read_only
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 
-_EIGHT, _BYTE = U64(8), U64(255)
-_STEP = U64(32)  # bits at a time
+_WORD, _LAST = U64(64), U64(63)  # the bits of a word, and the number of its last one
+_PLACE = U64(6)  # the bits of a number that are its place within a word
 _MAX_FIELDS = 256
 
 Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
 
 
 @Kernel
-def _pack(columns: Any, widths: Any, out: Any) -> None:
-    """Write rows of numbers as consecutive bits."""
-    # ``held`` buffers the ``bits`` not yet written, fewer than 8; a number enters in steps of at most 32 bits, so the
-    # buffer never overflows and full bytes leave from its low end.
+def _pack(columns: Any, widths: Any, masks: Any, words: Any) -> None:
+    """Write rows of numbers as consecutive bits of words."""
+    # ``held`` is the word that is not full yet, ``bits`` how many of its bits are taken, always fewer than 64.
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
-            number, left = U64(columns[i, j]), U64(widths[j])
-            while left > ZERO:
-                step = min(left, _STEP)
-                held |= (number & ((ONE << step) - ONE)) << bits
-                number >>= step
-                bits += step
-                left -= step
-                while bits >= _EIGHT:
-                    out[end] = held & _BYTE
-                    end += 1
-                    held >>= _EIGHT
-                    bits -= _EIGHT
+            number, width = U64(columns[i, j]) & masks[j], U64(widths[j])
+            held |= number << bits
+            bits += width
+            if bits >= _WORD:
+                words[end] = held
+                end += 1
+                bits -= _WORD
+                held = number >> ONE >> (width - bits - ONE)  # what did not fit; one shift by 64 is undefined
     if bits > ZERO:
-        out[end] = held
+        words[end] = held
 
 
 @Kernel
-def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
-    """Read rows of numbers from consecutive bits; return the bits left over in the last byte."""
-    # The reverse of ``_pack``: bytes are read into ``held`` while fewer bits are left than the next step takes.
-    held, bits, end = ZERO, ZERO, 0
+def _unpack(words: Any, widths: Any, masks: Any, columns: Any) -> None:
+    """Read rows of numbers from consecutive bits of words; one more word follows the last bit."""
+    # No number waits for the one before it: each is in two neighbouring words at most, and both are read.
+    bit = ZERO
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
-            number, done, width = ZERO, ZERO, U64(widths[j])
-            while done < width:
-                step = min(width - done, _STEP)
-                while bits < step:
-                    held |= U64(packed[end]) << bits
-                    end += 1
-                    bits += _EIGHT
-                number |= (held & ((ONE << step) - ONE)) << done
-                held >>= step
-                bits -= step
-                done += step
-            columns[i, j] = number
-    return held
+            word, place = bit >> _PLACE, bit & _LAST
+            columns[i, j] = (words[word] >> place | words[word + ONE] << ONE << (_LAST - place)) & masks[j]
+            bit += U64(widths[j])
 
 
 @_pack.by_numpy
-def _pack_bits(columns: Any, widths: Any, out: Any) -> None:
+def _pack_bits(columns: Any, widths: Any, masks: Any, words: Any) -> None:
+    del masks
     bits = [_bits_of(columns[:, j], int(width)) for j, width in enumerate(widths)]
-    packed = np.packbits(np.concatenate(bits, axis=1).reshape(-1), bitorder="little")
-    out[: len(packed)] = packed
+    words[:] = _words(np.packbits(np.concatenate(bits, axis=1).reshape(-1), bitorder="little"))[: len(words)]
 
 
 def _bits_of(column: Any, width: int) -> Bytes:
@@ -80,16 +66,38 @@ def _bits_of(column: Any, width: int) -> Bytes:
 
 
 @_unpack.by_numpy
-def _unpack_bits(packed: Any, widths: Any, columns: Any) -> Any:
+def _unpack_bits(words: Any, widths: Any, masks: Any, columns: Any) -> None:
+    del masks
     total = int(widths.sum()) * len(columns)
-    bits = np.unpackbits(packed, bitorder="little")
-    place, rows = 0, bits[:total].reshape(len(columns), -1)
+    bits = np.unpackbits(_bytes(words), count=total, bitorder="little")
+    place, rows = 0, bits.reshape(len(columns), -1)
     for j, width in enumerate(widths.tolist()):
         field = np.zeros((len(columns), 64), np.uint8)
         field[:, :width] = rows[:, place : place + width]
         columns[:, j] = np.packbits(field, axis=1, bitorder="little").view("<u8")[:, 0]
         place += width
-    return U64(bits[total:].any())
+
+
+def _masks(widths: Bytes) -> Words:
+    """Return a number of as many ones as each field has bits, 0 to 64; in two shifts, since one by 64 is undefined."""
+    half = widths.astype(np.uint64) >> ONE
+    return (ONE << half << (widths - half)) - ONE
+
+
+def _words(packed: Bytes) -> Words:
+    """Return bytes as words, and one more word behind them."""
+    words = np.zeros(len(packed) // 8 + 2, "<u8")
+    words.view(np.uint8)[: len(packed)] = packed
+    return words.astype(np.uint64, copy=False)
+
+
+def _bytes(words: Words) -> Bytes:
+    return words.astype("<u8", copy=False).view(np.uint8)
+
+
+def _is_padded(packed: Bytes, bits: int) -> bool:
+    """Whether the bits of the last byte behind this many bits are zero."""
+    return not bits % 8 or int(packed[-1]) >> bits % 8 == 0
 
 
 def packed_size(layout: ReportFormat, count: int) -> int:
@@ -125,8 +133,8 @@ def unpack(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, bool
     if fields is None:
         columns, padded = unpack_columns(packed, layout.widths, count)
         return from_columns(layout, columns), padded
-    rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, fields)
-    return data, rest == 0
+    _for_work(_unpack, count, layout.widths)(_words(packed), layout.widths, _masks(layout.widths), fields)
+    return data, _is_padded(packed, layout.bits * count)
 
 
 def unpack_each(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, NDArray[np.bool_]]:
@@ -175,16 +183,17 @@ def from_columns(layout: ReportFormat, columns: Array) -> Array:
 
 def pack_columns(columns: Array, widths: Bytes) -> Bytes:
     """Pack rows of numbers of these widths."""
-    out = np.zeros(-(-int(widths.sum()) * len(columns) // 8), np.uint8)
-    _for_work(_pack, len(columns), widths)(columns, widths, out)
-    return out
+    bits = int(widths.sum()) * len(columns)
+    words = np.zeros(-(-bits // 64), np.uint64)
+    _for_work(_pack, len(columns), widths)(columns, widths, _masks(widths), words)
+    return _bytes(words)[: -(-bits // 8)]
 
 
 def unpack_columns(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, bool]:
     """Return ``count`` rows of numbers of these widths, and whether the padding after them is zero."""
     columns = np.empty((count, len(widths)), np.uint64)
-    rest = _for_work(_unpack, count, widths)(packed, widths, columns)
-    return columns, rest == 0
+    _for_work(_unpack, count, widths)(_words(packed), widths, _masks(widths), columns)
+    return columns, _is_padded(packed, int(widths.sum()) * count)
 
 
 def _for_work(kernel: Kernel[..., Any], count: int, widths: Bytes) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
 from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError
-from fldp.numerics.count_laws import Steps
+from fldp.numerics.bounded_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fail, fraction, integer, is_number, one_of

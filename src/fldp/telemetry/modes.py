@@ -59,7 +59,7 @@ def _by_choice(app: str, chosen: Mapping[str, Any]) -> Mode | None:
         if mode is not None:
             if mode in MODES:
                 return Mode(mode, f"chosen for {where} by fldp telemetry {mode}", str(table.get("since", "")))
-            return Mode("off", "telemetry.toml says a mode that there is not; fldp telemetry on, local or off mends it")
+            return Mode("off", "telemetry.toml names an unknown mode; fldp telemetry on, local or off mends it")
     return None
 
 

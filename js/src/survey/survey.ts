@@ -34,7 +34,7 @@ export type Searching = (specification: Fields) => Round;
 /** Makes scales of numbers: `number`, where they are to be answered. */
 export type Numbering = (specification: Fields) => Scale;
 
-/** What a survey may ask for beside labels, numbers of values and strings. */
+/** What a survey may ask for besides labels, numbers of values and strings. */
 export interface Kinds {
   readonly search?: Searching;
   readonly number?: Numbering;

@@ -105,7 +105,7 @@ class Estimator(Options):
 
 
 def check_users(owner: str, n: object, count: object) -> None:
-    """Refuse numbers that no users have: a negative ``n``, or counts outside of ``[0, n]``.
+    """Refuse numbers that no users have: a negative ``n``, or counts outside ``[0, n]``.
 
     >>> check_users("GRR", 10, -1)
     Traceback (most recent call last):

@@ -424,6 +424,8 @@ test("the person's choice counts from the next period, off deletes what was kept
     writeFileSync(path, text);
     assert.equal(child(env, MONTHS[2], "startup", "250").mode, "off", text);
   }
+  child(env, MONTHS[2], "choose", "local"); // for this program: to the others, the file meant off
+  assert.equal(readFileSync(path, "utf8"), 'mode = "off"\n\n[app."paint"]\nmode = "local"\nsince = "2026-03-10"\n');
 });
 
 test("nothing ever breaks the program, but where it asks for that", async () => {

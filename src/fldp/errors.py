@@ -4,7 +4,7 @@
 
     FldpError                  catch this one to catch them all
     ├── ParameterError         a parameter of an oracle, a stream or a call is not allowed
-    ├── DomainError            a value or a report lies outside of what the oracle knows
+    ├── DomainError            a value or a report lies outside what the oracle knows
     ├── WireError              bytes that are not what they claim to be
     ├── MergeError             tallies or reports that do not belong together
     ├── BudgetError            an answer would cost more privacy than its owner allows
@@ -35,7 +35,7 @@ class ParameterError(FldpError, ValueError):
 
 
 class DomainError(FldpError, ValueError):
-    """A value or a report lies outside of what the oracle knows; ``index`` says which one, where that is known."""
+    """A value or a report lies outside what the oracle knows; ``index`` says which one, where that is known."""
 
     index: int | None = None
 

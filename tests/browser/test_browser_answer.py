@@ -194,7 +194,7 @@ UNEQUAL = {
     "distance": (
         {"distance": "line"},
         {"name": "exponential", "epsilon": 2.0},
-        "About where your answer lies can be guessed.",
+        "Others can guess roughly where your answer lies.",
         "The nearer two of them are, the harder they are to tell apart.",
     ),
 }

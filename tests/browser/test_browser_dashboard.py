@@ -227,14 +227,14 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     page.get_by_label("Interval level").select_option("0.999")
     page.get_by_text("about 1 in 1,000 misses the true value").wait_for()
     page.get_by_text(
-        "True for this one look. Who looks every day is misled in more than a quarter of cases."
+        "True for this one look. Anybody who looks every day is misled in more than a quarter of cases."
     ).wait_for()
     page.get_by_label("Post-processing").select_option("")
     page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
     with page.expect_request(lambda request: "estimates" in request.url and "anytime" not in request.url):
         page.get_by_label("Intervals hold").select_option("One look, decided beforehand (narrower)")
     page.get_by_text(
-        "True for this one look. Who looks every day is misled in more than a quarter of cases."
+        "True for this one look. Anybody who looks every day is misled in more than a quarter of cases."
     ).wait_for()
     page.get_by_label("Intervals hold").select_option("Whenever you look")
     page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()

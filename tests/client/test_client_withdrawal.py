@@ -168,7 +168,7 @@ def test_files_are_taken_back_in_the_same_pieces(service, client, asked, tmp_pat
     shell("send", str(file), *options, token=token)
     _, said = shell("withdraw", str(file), "--to", url, "--sender", "another", "--piece", "1024", token=token)
     assert "0 reports" in said
-    assert "nothing was known of the other 4,000" in said
+    assert "the collector did not know the other 4,000" in said
     assert counted(client, asked) == (4007, 0)
     out, _ = shell("withdraw", str(file), *options, "--json", token=token)
     assert json.loads(out) == {"reports": 4000, "withdrawn": 4000, "version": asked.version, "collector": url}

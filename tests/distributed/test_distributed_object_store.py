@@ -12,7 +12,7 @@ from s3fs import S3FileSystem
 
 from fldp import Client, FldpError
 from fldp.collector.config.settings import Settings, SettingsError
-from fldp.collector.service.lake_writer import THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
+from fldp.collector.service.lake_writer import THERE, TOO_FEW, WRITTEN, CollectorLake, LakeWriter, write_lake
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.distributed import tally
 from fldp.distributed.lake import writing
@@ -161,7 +161,9 @@ def test_the_thread_of_a_collector_writes_there_and_tries_again(s3, store, lake)
     survey, number = publish(store, minimum=10)
     fill(store, survey, number, day01=30)
     bucket = f"later-{lake.split('/')[2]}"
-    writer = LakeWriter(store, f"s3://{bucket}/lake", lambda: datetime(2026, 11, 4, tzinfo=UTC), pause=0.05)
+    writer = LakeWriter(
+        CollectorLake(store, f"s3://{bucket}/lake"), lambda: datetime(2026, 11, 4, tzinfo=UTC), pause=0.05
+    )
     try:
         until(lambda: writer.failures)
         s3.files.mkdir(bucket)

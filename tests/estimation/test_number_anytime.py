@@ -14,7 +14,7 @@ from fldp.data.scale import Scale
 from fldp.errors import FldpError
 from fldp.estimation.number_planner import plan_number
 from fldp.estimation.number_shares import as_number
-from fldp.numerics.count_laws import Steps
+from fldp.numerics.bounded_laws import Steps
 from fldp.survey.number import number_oracle
 from support.number_streams import misses_of
 from support.promises import most_broken

@@ -171,6 +171,12 @@ BAD = [
     survey(collect={"closes": 5}),
     survey(collect={"surprise": 1}),
     survey(tables={}),
+    survey(
+        labels=None,
+        number={"low": 0, "high": 9, "bins": 9},
+        search=3,
+        oracle={"name": "sampled", "epsilon": 1.0, "base": "ss", "views": [[0]], "weights": [1]},
+    ),
     survey(questions=0),
     survey(oracle={**FHR, "domain_size": 5}),
     {"format": "fldp-survey-2", **survey()},

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fldp.numerics.count_laws import Bounded, CountLaw, Observed, ScoreLaw, normal_tail, support_law
+from fldp.numerics.bounded_laws import Bounded, normal_tail
+from fldp.numerics.count_laws import CountLaw, Observed, ScoreLaw, support_law
 
 CHANCES = [(0.5, 0.27), (0.73, 0.5), (0.95, 0.5), (0.6, 0.05), (0.4, 0.0), (0.0008, 0.0003)]
 

@@ -1,11 +1,13 @@
 """A file appears whole or not at all, and SQLite's errors are one line: each is written once."""
 
+import errno
 import io
 import os
 import sqlite3
+import stat
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -67,7 +69,20 @@ def test_the_content_is_on_the_disk_before_the_name(tmp_path, monkeypatch):
         hidden.touch()
     with whole_file(tmp_path / "two", replace=False) as hidden:
         hidden.touch()
-    assert steps == ["fsync", "replace", "fsync", "link", "fsync"]
+    assert steps == ["fsync", "replace", "fsync", "fsync", "link", "fsync"]
+
+
+@pytest.mark.parametrize(("code", "is_raised"), [(errno.EINVAL, False), (errno.EACCES, False), (errno.EIO, True)])
+def test_a_folder_that_cannot_be_synchronized_is_no_error_but_a_broken_disk_is(tmp_path, monkeypatch, code, is_raised):
+    def fail(handle, real=os.fsync):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(code, os.strerror(code))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="error") if is_raised else nullcontext(), whole_file(tmp_path / "file") as hidden:
+        hidden.write_bytes(b"whole")
+    assert files(tmp_path) == {"file": b"whole"}
 
 
 @pytest.mark.parametrize("call", ["mkstemp", "os.replace(", "os.link(", "sqlite_errorname"])

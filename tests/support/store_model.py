@@ -32,7 +32,7 @@ from hypothesis.stateful import (
 from fldp import Reports, Survey, Tally
 from fldp.collector.config.database_url import Database
 from fldp.collector.service.folding import fold_day, fold_step, taking_step
-from fldp.collector.service.lake_writer import write_day
+from fldp.collector.service.lake_writer import CollectorLake
 from fldp.collector.storage import backup
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.postgres.store import PostgresStore
@@ -494,11 +494,12 @@ class StoreMachine(RuleBasedStateMachine):
         if live.survey.collect["retention"] != "raw" or counts == (0, 0):
             return
         root = self.where.folder / "lake"
-        write_day(store, root, entry, day)
+        lake = CollectorLake(store, root)
+        lake.write_day(entry, day)
         if not counts[0]:
             assert not day_file(root, entry.version, day).exists()
             return
-        assert write_day(store, root, entry, day) == THERE
+        assert lake.write_day(entry, day) == THERE
         with day_file(root, entry.version, day).open("rb") as file:
             _, _, parts = parquet.read(file, live.survey.oracle, entry.version)
             written = Counter(symbol for part in parts for symbol in part.data.tolist())

@@ -61,8 +61,18 @@ def test_a_damaged_choice_means_off_and_is_mended_by_a_new_one(variables, text):
     path.parent.mkdir(parents=True)
     path.write_text(text)
     assert mode_of("paint", "on", variables).mode == "off"
+    choose("on", "draw", "2026-11-01", variables)
+    assert [mode_of(app, "on", variables).mode for app in ("draw", "paint")] == ["on", "off"]
     choose("local", None, "2026-11-01", variables)
     assert mode_of("paint", "on", variables).mode == "local"
+
+
+def test_a_choice_keeps_what_other_tables_say(variables):
+    path = Path(choices_path(variables))
+    path.parent.mkdir(parents=True)
+    path.write_text("mode = 'off'\n[app.draw]\nmode = 'on'\nwhy = 'they asked \"please\"'\n")
+    choose("local", "paint", "2026-11-01", variables)
+    assert [mode_of(app, "on", variables).mode for app in ("draw", "paint", "sing")] == ["on", "local", "off"]
 
 
 def test_a_choice_that_nobody_can_get_at_means_off(variables, tmp_path):

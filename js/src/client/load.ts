@@ -7,7 +7,7 @@ import { addressOf } from "../support/web_origin.js";
 import { type Kinds, requireForm, Survey } from "../survey/survey.js";
 import { exchange, type Relay } from "./retry.js";
 
-/** Oracles that a survey may use, or what finds them for a specification, of which nothing was checked yet. */
+/** Oracles that a survey may use, or what finds them for a specification that was not checked yet. */
 export type Offered = readonly OracleClass[] | ((specification: Fields) => Promise<readonly OracleClass[]>);
 
 /**

@@ -17,7 +17,7 @@ export interface Options extends Partial<Keeping> {
   readonly relay?: Relay;
   /**
    * The answer waits for a time that is drawn once, at random, up to this many seconds, and is queued until then: `flush`
-   * sends it. Who sends when tells less.
+   * sends it. The moment then says less about who sends.
    */
   readonly delay?: number;
 }

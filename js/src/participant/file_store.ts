@@ -115,7 +115,7 @@ export function fileStore(path: string): Store {
     await synchronize(folder);
     const [highest, ...older] = await numbers();
     // Older files are removed only after a newer one is there, so the place of an old one is seen to be taken here.
-    // If others have added to this text meanwhile, it is not lost: who asks again finds it in theirs.
+    // If others have added to this text meanwhile, it is not lost: a second attempt finds it in theirs.
     if (highest !== number) return false;
     await Promise.all(older.map((each) => remove(fileOf(each))));
     return true;

@@ -41,7 +41,7 @@ export type Sent = Pick<Drawn, "key" | "batch">;
 
 /**
  * What is sent. It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and
- * then `sent`. Who wants it back has it `withdrawing` until the collector has acknowledged that, and then `withdrawn`.
+ * then `sent`. Taken back, it is `withdrawing` until the collector has acknowledged that, and then `withdrawn`.
  */
 export interface Drawn {
   /** The key that the batch is sent under, always the same one, so that it counts once. */
@@ -196,7 +196,7 @@ export function spentOn(rows: readonly Row[]): Spent {
   return { ...together(rows), ...(renewed.length && { renewing }) };
 }
 
-/** Say what the person must know before answering: few labels, or others than the last time. */
+/** Say what the person must know before answering: few labels, or other labels than last time. */
 export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: FullLimits): string[] {
   const notices = [];
   if (row.size < minLabels) notices.push(`it has ${row.size} labels, fewer than ${minLabels}`);

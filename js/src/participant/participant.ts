@@ -48,7 +48,7 @@ export interface Keeping {
   readonly limits?: Limits;
   /**
    * The labels that the program was written for, never taken from the survey. A survey with others is refused, whatever
-   * the answer is, and an answer outside of them is a `DomainError`.
+   * the answer is, and an answer outside them is a `DomainError`.
    */
   readonly labels?: readonly string[];
   /** The label that stands for an answer that the survey, or `labels`, lack. */
@@ -129,7 +129,7 @@ export class Participant {
    * Draw the answer to the survey and store it, or find the one that was stored, whatever the label is now. Nothing is
    * sent. Once this is done the answer is spent: it is the one that will ever be given.
    *
-   * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
+   * What the person must know first (few labels, or other labels than last time) is given to `confirm`; if that is not
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
   async prepare(label: string | Answers, sending: Sending = {}): Promise<Answer> {
@@ -161,7 +161,7 @@ export class Participant {
 
   /**
    * Return the questions to ask, of several: all of them, or where the survey asks less those that chance has chosen. It
-   * chooses once, and that is stored before anybody sees it: who could choose again would answer what they like.
+   * chooses once, and that is stored before anybody sees it: whoever could choose again would answer what they like.
    */
   async asked(sending: Sending = {}): Promise<readonly AskedQuestion[]> {
     const { questions, oracle } = this.survey;

@@ -3,7 +3,7 @@
  *
  *     FldpError            catch this one to catch them all
  *     ├── ParameterError   a parameter of an oracle, a survey or a call is not allowed
- *     ├── DomainError      a value or a report lies outside of what the oracle knows
+ *     ├── DomainError      a value or a report lies outside what the oracle knows
  *     ├── WireError        bytes, or a version, that are not what they claim to be
  *     ├── BudgetError      an answer would cost more privacy than its owner allows
  *     └── CollectorError   a collector refused, or could not be reached
@@ -19,7 +19,7 @@ export class ParameterError extends FldpError {
   override name = "ParameterError";
 }
 
-/** A value or a report lies outside of what the oracle knows. */
+/** A value or a report lies outside what the oracle knows. */
 export class DomainError extends FldpError {
   override name = "DomainError";
 }

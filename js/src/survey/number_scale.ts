@@ -118,7 +118,7 @@ export function number({ number: declared }: Fields): Scale {
     size: cells.length,
     set: { number: table },
     before: () => [],
-    /** The cell of a number; one outside of the range counts as its nearest end, since the collector chooses the range. */
+    /** The cell of a number; one outside the range counts as its nearest end, since the collector chooses the range. */
     read(text) {
       const parsed = NUMBER.test(text) && text.length <= 400 ? Number(text) : NaN;
       if (!Number.isFinite(parsed)) return -1;

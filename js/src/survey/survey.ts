@@ -34,7 +34,7 @@ export type Searching = (specification: Fields) => Round;
 /** Makes scales of numbers: `number`, where they are to be answered. */
 export type Numbering = (specification: Fields) => Scale;
 
-/** What a survey may ask for beside labels, numbers of values and strings. */
+/** What a survey may ask for besides labels, numbers of values and strings. */
 export interface Kinds {
   readonly search?: Searching;
   readonly number?: Numbering;
@@ -170,7 +170,8 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   const questions = isSeveral ? (several?.({ tables, ...fields }, checks) ?? null) : null;
   const size = questions ? undefined : sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
-  const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
+  const searched = fields.search === undefined ? undefined : search?.(fields);
+  const round = scale ?? searched;
   const { name, domain_size } = Object(fields.oracle) as Fields;
   require(domain_size === undefined, "oracle.domain_size", "left out: the survey has it", domain_size);
   const isRecord = scale && scale.goal !== "mean" && name === "sampled"; // a number is a record of one answer

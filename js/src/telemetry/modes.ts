@@ -59,6 +59,6 @@ export function byChoice(app: string, choice: Choice | null, initial: string): M
   if (!choice) return { mode: initial as ModeName, reason: `the default of ${app}` };
   const { mode, since = "", all } = choice;
   if (!MODES.includes(mode))
-    return off("the choice that is stored says a mode that there is not; choosing on, local or off mends it");
+    return off("the stored choice names an unknown mode; choosing on, local or off mends it");
   return { mode: mode as ModeName, reason: `chosen for ${all ? "all programs" : app}`, since };
 }

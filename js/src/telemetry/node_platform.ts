@@ -57,7 +57,8 @@ function choices(): Choices | null {
 }
 
 async function choose(app: string, mode: ModeName, day: string): Promise<void> {
-  const { all, apps } = choices() ?? { apps: new Map<string, Choice>() };
+  // A file that cannot be read means off, and must go on meaning that for the other programs.
+  const { all, apps } = choices() ?? { all: { mode: "off" }, apps: new Map<string, Choice>() };
   const before = apps.get(app);
   const since = before?.mode === mode ? (before.since ?? day) : day;
   const text = choicesText({ all, apps: new Map([...apps, [app, { mode, since }]]) });

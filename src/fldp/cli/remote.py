@@ -66,7 +66,7 @@ def send(
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected(retries) as client:
         with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as reports:
             if reports.ambiguous and not sender:
-                note("fldp: so few reports may equal another file's by chance and then count once; tell with --sender")
+                note("fldp: so few reports may equal another file's by chance, and then count once; name the --sender")
             with progress("sending", reports.total) as advance:
                 sent = client.send_file(
                     reports,
@@ -122,7 +122,7 @@ def withdraw(
     note(f"{counted(taken, 'report')} of survey version {version[:12]}: taken out of the count by {client.url}")
     if taken < total:
         why = "they were never counted, or sent with another --sender or --piece"
-        note(f"fldp: nothing was known of the other {total - taken:,}: {why}; as they are here, they are refused now")
+        note(f"fldp: the collector did not know the other {total - taken:,}: {why}; with these two it refuses them now")
 
 
 def _loaded(path: Path | None) -> "Survey | None":

@@ -64,7 +64,7 @@ def serve(
     needed = {name: folder for name, folder in folders.items() if isinstance(folder, Path)}
     for name, folder in needed.items():
         if not writable(folder) and (folder.exists() or not writable(folder.parent)):
-            note(f"serve: {name} must be a folder that can be written to, or made inside of one, got {str(folder)!r}")
+            note(f"serve: {name} must be a folder that can be written to, or made inside one, got {str(folder)!r}")
             raise typer.Exit(1 if check else 2)
     if isinstance(settings.lake, str):
         _check_lake(settings.lake)

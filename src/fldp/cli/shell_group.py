@@ -42,7 +42,7 @@ def _listed(name: str) -> _Listed:
 
 
 def _dress(words: str, command: Any) -> None:
-    """Give a command its heading and its example, those inside of a group too; a flag has no type to show."""
+    """Give a command its heading and its example, those inside a group too; a flag has no type to show."""
     if words in ENTRIES:
         command.rich_help_panel, command.short_help = PANELS[words], ENTRIES[words].summary
     if words in EXAMPLES:

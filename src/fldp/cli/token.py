@@ -60,7 +60,7 @@ class _Stored:
         from fldp.collector.config import clock
 
         if not self._store.revoke_token(token_id, clock.text(clock.system())):
-            raise FldpError(f"token: there is none of id {token_id!r:.60}")
+            raise FldpError(f"token: no token has the id {token_id!r:.60}")
 
 
 @dataclass(frozen=True)

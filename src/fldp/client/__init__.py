@@ -127,7 +127,7 @@ class Client(_Connected):
             return result
         finally:
             operation.close()
-        raise AssertionError("an operation of a blocking client has waited for something else")
+        raise AssertionError("an operation of a blocking client has to wait, and nothing can wake it")
 
     def disconnect(self) -> None:
         """Let go of all connections; the end of a ``with`` block does it."""

@@ -384,7 +384,7 @@ class Operations:
         counts once, however often this is called, and after a crash. ``confirm`` is as for ``Participant.answer``.
 
         ``labels`` or ``version`` are what the program was written for: a collector that offers anything else is
-        refused, whatever the answer is. An answer outside of ``labels`` is a ``DomainError`` before anything is asked.
+        refused, whatever the answer is. An answer outside ``labels`` is a ``DomainError`` before anything is asked.
         One that the survey lacks is drawn as ``otherwise``, or else at random, as ``Participant.answer`` has it: what
         the collector sees of a call never depends on the answer but through the mechanism.
 

@@ -129,7 +129,7 @@ def reopened(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
 
 
 def done(reply: Reply) -> None:
-    """Check that something is gone; others than a collector answer 200 to everything."""
+    """Check that something is gone; servers that are no collector answer 200 to everything."""
     if reply.status != 204:
         raise CollectorError(f"the answer is not one of a collector: status 204 is expected, got {reply.status}")
 

@@ -44,7 +44,7 @@ class TransportSettings:
             return client(**self._options(direct))
         except Exception as error:
             raise FldpError(
-                f"{self.address}: no way to it can be set up ({type(error).__name__}); check what the environment says "
+                f"{self.address}: cannot be connected to ({type(error).__name__}); check what the environment says "
                 "of proxies and certificates (HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR)"
             ) from None
 

@@ -1,6 +1,6 @@
 """Intervals that hold at every look: for people who watch reports come in and may stop at any time.
 
-An interval of 95 % covers at one look that was decided beforehand. Who looks every day, and believes the first
+An interval of 95 % covers at one look that was decided beforehand. Whoever looks every day, and believes the first
 interval that leaves something out, is misled far more often. These sequences (Robbins' mixture of normal laws) cover at
 all looks at once, whenever one stops: with ``V`` the variance of an estimated count after as many reports,
 

@@ -4,7 +4,7 @@ Most values of a large domain are rare, and their estimates are noise. The estim
 counts are spread: a *prior*, fitted by nonparametric maximum likelihood (Kiefer and Wolfowitz 1956) with the oracle's
 own law of an estimate, its mean held at the known mean count. The count of a value is then the mean of its posterior.
 
-It is **biased**: rare values are drawn to each other. A value that is clearly seen moves by at most a quarter of a
+It is **biased**: rare values are drawn towards each other. A value that is clearly seen moves by at most a quarter of a
 standard error (limited translation, Efron and Morris 1972): its estimate is ``sqrt(2 ln d)`` standard errors above the
 mean count, and the posterior believes three quarters of that. Of equal values, one in ten surveys has such an estimate
 by chance; there the posterior does not.
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.count_laws import Bounded, Observed
+from fldp.numerics.bounded_laws import Bounded
+from fldp.numerics.count_laws import Observed
 from fldp.numerics.types import Floats
 
 if TYPE_CHECKING:

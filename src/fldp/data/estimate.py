@@ -16,7 +16,8 @@ from fldp.data.empirical_bayes import Shrunk
 from fldp.data.projections import repaired
 from fldp.data.values import as_list, as_values
 from fldp.errors import MergeError
-from fldp.numerics.count_laws import Observed, Steps, normal_tail
+from fldp.numerics.bounded_laws import Steps, normal_tail
+from fldp.numerics.count_laws import Observed
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed, drawing
 from fldp.support.validation import fraction, integer, one_of, positive
@@ -24,7 +25,7 @@ from fldp.support.validation import fraction, integer, one_of, positive
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fldp.numerics.count_laws import Bounded
+    from fldp.numerics.bounded_laws import Bounded
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 

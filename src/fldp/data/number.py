@@ -1,7 +1,7 @@
 """Numbers: the distribution of a number over its cells, and what follows from it, each with its interval.
 
 Everything that is asked is a sum of shares with weights, so it is unbiased and has an exact variance. What depends on
-where numbers lie inside of a cell has an interval that covers all that is possible there.
+where numbers lie inside a cell has an interval that covers all that is possible there.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
 from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError
-from fldp.numerics.count_laws import Steps
+from fldp.numerics.bounded_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fail, fraction, integer, is_number, one_of
@@ -51,7 +51,7 @@ class Value(Displayed):
     """A number that was estimated, its standard error, and the ends of its interval.
 
     ``note`` says what to know before reading it. An interval may be wider than the standard error tells: where it
-    depends on what lies inside of a cell, it covers all that is possible.
+    depends on what lies inside a cell, it covers all that is possible.
 
     >>> print(Value(4.31, 0.12, 4.07, 4.55, unit="s", what="mean"))
     mean: 4.31 s, standard error 0.12, 95 % interval 4.07 .. 4.55
@@ -219,7 +219,7 @@ class Number(Estimate):
         return Value(value, stderr, low, high, note, self.scale.unit, "mean", level)
 
     def cdf(self, at: float, level: float = LEVEL, *, people: str = RESPONDENTS) -> Value:
-        """Estimate the share of people with at most this number; inside of a cell, as if it were evenly filled."""
+        """Estimate the share of people with at most this number; inside a cell, as if it were evenly filled."""
         self._needs_distribution("cdf")
         point = self._inside("at", at)
         first, last = self._bounds_around(point)
@@ -227,7 +227,7 @@ class Number(Estimate):
         return self._between(what, (0, 0), (first, last), (point, point), level, people)
 
     def share(self, start: float, end: float, level: float = LEVEL, *, people: str = RESPONDENTS) -> Value:
-        """Estimate the share of people from ``start`` up to ``end``; inside of a cell, as if it were evenly filled."""
+        """Estimate the share of people from ``start`` up to ``end``; inside a cell, as if it were evenly filled."""
         self._needs_distribution("share")
         low, high = self._inside("start", start), self._inside("end", end)
         if not low <= high:
@@ -396,7 +396,7 @@ class Number(Estimate):
         return float(value)
 
     def _point(self, q: float) -> float:
-        """Return where the monotone CDF reaches ``q``, linear inside of cells."""
+        """Return where the monotone CDF reaches ``q``, linear inside cells."""
         heights, bounds = self._monotone, self.scale.bounds
         place = int(np.searchsorted(heights, q, side="left"))
         before, after = heights[place - 1], heights[place]

@@ -38,7 +38,7 @@ class Scale:
     """A range of numbers in cells: ``bins`` of equal size, or between ``edges`` of your own.
 
     A value in ``apart`` is a cell of its own, such as 0 where many have none; the cell around it is split there. What
-    lies outside of the range counts as its nearest end, or is refused by programs that hold the survey (``outside``).
+    lies outside the range counts as its nearest end, or is refused by programs that hold the survey (``outside``).
     With the goal ``"mean"`` there are no cells, but ``bins`` points from ``low`` to ``high``, and a number becomes one
     of its two neighbours at random, the nearer the likelier: so the mean is kept exactly.
 
@@ -125,7 +125,7 @@ class Scale:
 
     @cached_property
     def _splits(self) -> tuple[tuple[float, ...], ...]:
-        """The values apart inside of every bin, and last those at the end of the range."""
+        """The values apart inside every bin, and last those at the end of the range."""
         inside: list[list[float]] = [[] for _ in self._ends]
         for value in self.apart:
             place = self._bin(value)
@@ -180,7 +180,7 @@ class Scale:
     # ----------------------------------------------------------------------------------------------------- numbers
 
     def cell(self, value: float) -> int:
-        """Return the cell of a number; what lies outside of the range counts as its nearest end."""
+        """Return the cell of a number; what lies outside the range counts as its nearest end."""
         inside = min(max(_finite("value", value, secret=True), self.low), self.high)
         if self.goal == MEAN:
             place = (inside - self.low) / (self.high - self.low) * (self.size - 1)

@@ -11,7 +11,7 @@ from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_list
 from fldp.errors import DomainError, MergeError
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import fail, one_of
 

@@ -93,7 +93,7 @@ def epsilon_needed(
     """Return the least epsilon at which the error of a rare value is at most ``error``.
 
     An answer of ``MIN_EPSILON`` means that any will do. Where none does, the error says how small it can be. ``more``
-    are parameters that the oracle needs beside.
+    are the other parameters that the oracle needs.
 
     >>> round(epsilon_needed("oue", domain_size=1023, users=3_682_713, error=0.001), 3)
     1.0

@@ -11,7 +11,7 @@ from fldp.data.estimate import Estimate, Evidence
 from fldp.data.number import Number
 from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
-from fldp.numerics.count_laws import Steps
+from fldp.numerics.bounded_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.plain.wave import Wave, WaveScores

@@ -64,7 +64,7 @@ class Row:
 
     @property
     def parameters(self) -> dict[str, Json]:
-        """The parameters that the oracle has beside an epsilon, a number of values and an eta."""
+        """The parameters that the oracle has besides an epsilon, a number of values and an eta."""
         if self._hash_bits is not None:
             return {"epsilon_permanent": steady_epsilon(self.oracle), "hash_bits": self._hash_bits}
         return treatment_of(self.oracle)

@@ -320,7 +320,7 @@ class Withdrawn(ReplyModel, frozen=True):
 
 
 class Rest(ReplyModel, frozen=True):
-    """The values outside of a list of candidates, together."""
+    """The values outside a list of candidates, together."""
 
     count: float
     stderr: float

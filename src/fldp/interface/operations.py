@@ -31,7 +31,7 @@ class Operation:
 
     ``query`` is None where the parameters of the address are not looked at. A ``tagged`` answer has an entity tag, and
     a client that names it is told 304 while nothing has changed. What is not ``repeatable`` makes something new each
-    time that it is asked. ``refusals`` are the statuses of its own, beside those
+    time that it is asked. ``refusals`` are its own statuses, besides those
     that follow from access, path, query and body.
     """
 

@@ -11,16 +11,16 @@ exact there, too.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.binomial_bounds import incomplete_beta
+from fldp.numerics.bounded_laws import normal_tail
 from fldp.numerics.types import Floats
 
 MAX_EXACT = 1000  # reports: beyond it, the saddlepoint is within a thousandth of the exact tail where that matters
@@ -30,58 +30,6 @@ _SECANTS = 30  # at most
 _FAR = 40.0  # a normal point beyond which there is nothing
 _FLAT = 0.02  # standard errors from the mean within which the limit of the formula is taken
 _MIN_TAIL = 1e-11  # tails below are lost in the rounding of a transform
-
-
-def normal_tail(z: Floats) -> Floats:
-    """Return the probability that a standard normal variable exceeds ``z``.
-
-    >>> normal_tail(np.array([0.0, 1.959964])).round(4).tolist()
-    [0.5, 0.025]
-    """
-    flat = np.asarray(z, np.float64).ravel()
-    return np.array([math.erfc(each / math.sqrt(2)) / 2 for each in flat.tolist()]).reshape(np.shape(z))
-
-
-def bent(z: float, stderr: Floats | float, jump: Floats | float, slope: Floats | float = 0.0) -> Floats:
-    """Return how far ``z`` standard errors reach where one report moves an estimate by ``jump``: Bernstein's form.
-
-    The variance grows by ``slope`` for each unit on the way (Wilson): the error is the one ``s`` that the end has,
-    ``s^2 = stderr^2 + slope z s``.
-
-    >>> float(bent(3.0, 1.0, 0.2)), float(bent(2.0, 0.0, 0.0, 0.5))
-    (3.3, 2.0)
-    """
-    half = z * np.asarray(slope, np.float64) / 2
-    error = half + np.sqrt(half**2 + np.asarray(stderr, np.float64) ** 2)
-    return np.asarray(z * error + z * z * np.asarray(jump) / 6)
-
-
-class Steps(NamedTuple):
-    """What an interval must know of an estimate beside its error.
-
-    ``jump`` is how much one report moves it. ``rise`` and ``fall`` are by how much its variance grows for each unit
-    that the truth is above it, or below: where nobody was asked who holds an answer, many may hold it.
-
-    >>> [float(end) for end in Steps(rise=1.0).ends(2.0, 5.0, 0.0)]
-    [5.0, 9.0]
-    """
-
-    jump: Floats | float = 0.0
-    rise: Floats | float = 0.0
-    fall: Floats | float = 0.0
-
-    def ends(self, z: float, value: Floats | float, stderr: Floats | float) -> tuple[Floats, Floats]:
-        """Return both ends of an interval that reaches ``z`` errors in either direction."""
-        below, above = (bent(z, stderr, self.jump, slope) for slope in (self.fall, self.rise))
-        return np.asarray(value - below), np.asarray(value + above)
-
-    def times(self, n: float) -> "Steps":
-        """Return the steps of the estimate times ``n``: of a count, given those of a share."""
-        return Steps(*(n * np.asarray(part) for part in self))
-
-    def padded(self) -> "Steps":
-        """Return the same with an entry before and one after, of estimates that are known exactly."""
-        return Steps(*(np.pad(part, 1) if np.ndim(part) else part for part in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,48 +398,3 @@ def _root(function: Callable[[Floats], Floats], low: Floats, high: Floats, scale
             point = last
             break
     return np.where(whole, end, np.where(none, start, point))
-
-
-@dataclass(frozen=True, eq=False)
-class Bounded:
-    """Estimates whose law is known by its variance, and by ``jump``, the most that one report adds.
-
-    Tails have Bernstein's form: what is ``z stderr + z^2 jump / 6`` away is ``z`` errors away. ``null`` is the error
-    of a value that nobody holds; a test takes the larger one, and so does the lower end of an interval. ``slope`` is
-    what a holder adds to the variance: the upper end is where the count would have to be, with the error that it would
-    have there. ``fall`` is what somebody who holds another value adds, for the lower end.
-    """
-
-    values: NDArray[np.intp]
-    counts: Floats
-    null: Floats
-    jump: Floats | float = 0.0
-    slope: Floats | float = 0.0
-    fall: Floats | float = 0.0
-
-    @classmethod
-    def of(cls, counts: Floats, null: Floats | float, jump: Floats | float = 0.0) -> "Bounded":
-        """Return the estimates of all values."""
-        return cls(np.arange(len(counts)), counts, np.broadcast_to(np.asarray(null, np.float64), counts.shape), jump)
-
-    def moved(self, start: int) -> "Bounded":
-        """Return the same of values that begin at ``start``."""
-        return replace(self, values=self.values + start)
-
-    def p_values(self, stderr: Floats) -> Floats:
-        """Return how likely an estimate as large is for a value that nobody holds."""
-        error, bend = np.maximum(stderr, self.null), np.asarray(self.jump) / 6
-        beyond = np.maximum(self.counts, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bent = 2 * beyond / (error + np.sqrt(error**2 + 4 * bend * beyond))
-            z = np.where(self.counts > 0, bent, self.counts / error)
-        return normal_tail(np.nan_to_num(z, nan=0.0, posinf=np.inf, neginf=-np.inf))
-
-    def interval(self, miss: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
-        """Return both ends."""
-        return self.ends(NormalDist().inv_cdf(1 - miss / 2), counts, stderr)
-
-    def ends(self, z: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
-        """Return both ends of an interval that reaches ``z`` errors in either direction."""
-        low = counts - bent(z, np.maximum(stderr, self.null), self.jump, self.fall)
-        return low, counts + bent(z, stderr, self.jump, self.slope)

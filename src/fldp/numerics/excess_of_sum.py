@@ -3,7 +3,7 @@
 Every step is split into its two neighbours on a lattice, in the proportion that keeps its mean. That is a
 mean-preserving spread, so the mean of ``max(0, sum)`` can only grow: whatever the lattice, the result is an upper
 bound. The law of the sum modulo the length of a window follows from powers of the characteristic function. What lies
-outside of the window has a probability below ``e^-46`` by Bernstein's inequality, and is added.
+outside the window has a probability below ``e^-46`` by Bernstein's inequality, and is added.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fldp.numerics.types import Floats
 
-_OUTSIDE = 46.0  # minus the logarithm of the probability outside of the window
+_OUTSIDE = 46.0  # minus the logarithm of the probability outside the window
 _NEGLIGIBLE = 80.0  # minus the logarithm of a power that no sum shows
 _SPREAD = 0.002  # of the variance: what the lattice may add to it
 _MAX_FREQUENCIES, _MAX_FINENESS = 1 << 16, 1 << 20

@@ -1,6 +1,6 @@
 """Choice: a person's answer as the program states it, and the value that stands for it in a stranger's survey.
 
-A collector chooses the labels that it offers. If an answer outside of them were refused, the collector could learn the
+A collector chooses the labels that it offers. If an answer outside them were refused, the collector could learn the
 answer without any noise: it offers half of all labels, sees who stays silent, and halves again. So whether an answer
 is drawn never depends on both the answer and the survey:
 
@@ -10,7 +10,7 @@ is drawn never depends on both the answer and the survey:
 * An answer that the survey lacks is drawn as ``otherwise`` if the survey has that label, else as a label drawn
   uniformly at random. Both are functions of the answer ahead of the mechanism, so epsilon and eta hold as they are.
 
-With a share ``u`` of people outside of ``d`` labels and without ``otherwise``, ``u / d`` is added to the frequency of
+With a share ``u`` of people outside ``d`` labels and without ``otherwise``, ``u / d`` is added to the frequency of
 each label.
 """
 

@@ -162,7 +162,7 @@ class Ledger:
             yield f"the ledger began on {self.born}: what is charged by the month begins with {first}"
 
     def notices(self, charge: Charge, limits: Limits) -> tuple[str, ...]:
-        """Return what the person must know before answering: few labels, or others than the last time."""
+        """Return what the person must know before answering: few labels, or other labels than last time."""
         notices = []
         if charge.size < limits.min_labels:
             notices.append(f"it has {charge.size} labels, fewer than {limits.min_labels}")

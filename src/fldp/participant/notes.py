@@ -85,7 +85,7 @@ def due(store: Store, place: tuple[str, str], key: str, longest: float) -> float
 
 
 def _moment(text: str | None, key: str) -> float | None:
-    """Return the moment of a note, None of one that is of another answer or no moment."""
+    """Return the moment that a note gives for this key, None if it is about another answer or malformed."""
     try:
         noted, moment = json.loads(text or "[]")
         return float(moment) if noted == key else None

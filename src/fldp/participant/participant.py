@@ -138,13 +138,13 @@ class Participant:
         something.
 
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
-        the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
+        the person must know first (few labels, or other labels than last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
         Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
         public in a report; the answer then belongs to that ticket. Where it takes passes, the one that is kept is used.
 
         ``labels`` are those that the program was written for, never taken from the survey: a survey with others is
-        refused, whatever the answer is, and an answer outside of them is a ``DomainError`` before the survey is looked
+        refused, whatever the answer is, and an answer outside them is a ``DomainError`` before the survey is looked
         at. An answer that the survey lacks is drawn as the label ``otherwise``, if that is given and the survey has it,
         else as a label drawn at random: a refusal would tell the server the answer. Nothing tells which one happened.
         """
@@ -169,7 +169,7 @@ class Participant:
         """Return the names of the questions to ask: all, or where the survey asks less those that chance has chosen.
 
         Chance chooses once for a version of a survey and an origin, or the ticket does, and the store keeps that before
-        anybody sees it: who could choose again would answer the questions that they like. It costs nothing.
+        anybody sees it: whoever could choose again would answer the questions they like. It costs nothing.
 
         >>> from fldp.participant_store import MemoryStore
         >>> asked = [{"name": name, "question": f"{name}?", "labels": ["no", "yes"]} for name in ("tea", "milk")]
@@ -231,7 +231,7 @@ class Participant:
                     book.add(charge, new)
                     spent = _spent(Ledger((*ledger.charges, charge)), charge)
                     return Answer(answer.report, answer.key, repeated=False, notices=notices, spent=spent)
-            # Outside of the lock, since a person takes time; the ledger may change meanwhile and is examined again.
+            # Outside the lock, since a person takes time; the ledger may change meanwhile and is examined again.
             agreed = _confirmed(asked, notices, confirm)
 
     def _charge(self, survey: Survey, origin: str) -> Charge:
@@ -291,7 +291,7 @@ class Participant:
     def due(self, answer: "Answer", version: str, *, origin: str, longest: float) -> float:
         """Return when to send an answer that waits for up to ``longest`` seconds, in seconds since 1970.
 
-        The moment is drawn and stored once: who asks again, after a crash too, gets the same.
+        The moment is drawn and stored once: asked again, even after a crash, it is the same.
         """
         return notes.due(self._store, (origin_of(origin), version), answer.key, longest)
 

@@ -54,7 +54,7 @@ def notes(shares: PopulationShares) -> list[str]:
     lines = [
         f"From {sum(shares.n):,} people, taken for drawn at random from the population"
         + (f", in {len(shares.n)} groups by their weights." if len(shares.n) > 1 else "."),
-        "Each interval holds for its value alone, and for one look. Who does not answer is not in it.",
+        "Each interval holds for its value alone, and for one look. People who do not answer are not in it.",
     ]
     if len(shares.n) > 1:
         lines.append(f"Design effect of the weights: {shares.design_effect:.3g} (1 where groups answered alike).")

@@ -29,7 +29,7 @@ SEVERAL = "One report is for all questions together: its epsilon covers all answ
 
 
 def estimate_of(tables: Tables, question: int | str, planned: int | None = None) -> TableEstimate:
-    """Return the estimated counts of the answers to a question, also where it is a number; watched, if planned."""
+    """Return the estimated counts of the answers to a question, even where it is a number; watched, if planned."""
     estimate = tables.estimate(question)
     return estimate if planned is None else estimate.watched(planned)
 

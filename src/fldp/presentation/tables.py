@@ -85,8 +85,8 @@ def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: f
 
 _INTERVALS = (
     "The intervals belong to the unbiased estimate.",
-    "Rare values are drawn to each other, and a value that is not clearly seen is shrunk: for one value, the top or a "
-    "sum take the unbiased estimate. The intervals are credible ones, for all values on average.",
+    "Rare values are drawn towards each other, and a value that is not clearly seen is shrunk: for one value, the top "
+    "or a sum take the unbiased estimate. The intervals are credible ones, for all values on average.",
 )
 
 

@@ -1,5 +1,6 @@
 """Files: input that may be a pipe, and output that appears whole or not at all."""
 
+import errno
 import glob
 import os
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fldp.errors import FldpError
+
+_CANNOT_SYNCHRONIZE = (errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
 @contextmanager
@@ -64,8 +67,8 @@ def open_output(path: str, *, folders: bool = False) -> Iterator[BinaryIO]:
 def whole_file(path: Path, *, replace: bool = True) -> Iterator[Path]:
     """Yield a hidden file beside a path, readable by its owner only, that takes the path when the block succeeds.
 
-    Its content is on the disk before it does. If the block fails, the hidden file is removed. Without ``replace`` a
-    file that already exists stays, and ``FileExistsError`` is raised; the name itself is then on the disk, too.
+    Its content is on the disk before it does, and its name when this ends. If the block fails, the hidden file is
+    removed. Without ``replace`` a file that already exists stays, and ``FileExistsError`` is raised.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole_file(Path(folder, "answer")) as hidden:
@@ -82,7 +85,7 @@ def whole_file(path: Path, *, replace: bool = True) -> Iterator[Path]:
             os.replace(name, path)
         else:
             os.link(name, path)  # unlike a renaming, this never replaces a file
-            _synchronize(path.parent)
+        _synchronize_folder(path.parent)
     finally:
         Path(name).unlink(missing_ok=True)
         for left in () if replace else path.parent.glob(f"{glob.escape(Path(name).name)}*"):
@@ -95,6 +98,18 @@ def _synchronize(path: str | Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _synchronize_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk: else a power cut may bring back what was replaced.
+
+    Some systems cannot do that with a folder, and some folders can be written to but not read.
+    """
+    try:
+        _synchronize(folder)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNCHRONIZE:
+            raise
 
 
 def _umask() -> int:

@@ -57,7 +57,7 @@ class Question:
     def value(self, label: str, *, clamp: bool = False) -> int | str | None:
         """Return the value of a label, or None if there is no such label; a string is its own value.
 
-        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        A number outside its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
         """
         if self.labels is not None:
             return self._values.get(label)

@@ -55,7 +55,7 @@ class SurveyQuestion:
     def value(self, answer: object, *, clamp: bool = False) -> int | None:
         """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer.
 
-        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        A number outside its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
         """
         if answer is None or answer == "":
             return self.size - 1 if self.optional else None

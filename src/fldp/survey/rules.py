@@ -295,7 +295,7 @@ def _oracle(
 
 
 def _takes(cls: type[Oracle], answers: int, mistakes: MistakeList) -> bool:
-    """Whether an oracle takes so many answers, in the words of a survey."""
+    """Whether an oracle takes this number of answers; mistakes are in the words of a survey."""
     check = partial(cls.params["domain_size"], cls.__name__, "the number of answers", answers)
     return mistakes.attempt(check, ("oracle", "name")) is not None
 

@@ -187,7 +187,7 @@ class Survey(Displayed):
     def value(self, label: str, *, clamp: bool = False) -> int | str | None:
         """Return the value of a label, or None if there is no such label; a string is its own value.
 
-        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        A number outside its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
         """
         return self.asked.value(label, clamp=clamp)
 

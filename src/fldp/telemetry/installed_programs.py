@@ -165,7 +165,7 @@ def _clean(program: Installed | NodeProgram, cleaned: list[str]) -> None:
 
 
 def _troubles(steps: Iterable[Callable[[], None]]) -> list[FldpError]:
-    """Do all steps, also where one fails; return the errors."""
+    """Do all steps, even where one fails; return the errors."""
     troubles = []
     for step in steps:
         try:
@@ -201,7 +201,7 @@ def one_installed(app: str | None) -> Installed:
 
 
 def _require_any(app: str | None, anything: Sequence[object]) -> None:
-    """Refuse a name of which nothing is kept; that no program keeps anything is no mistake."""
+    """Refuse the name of a program that keeps nothing; it is no mistake if none keeps anything."""
     if app is not None and not anything:
         raise _none(app)
 

@@ -59,7 +59,7 @@ def _by_choice(app: str, chosen: Mapping[str, Any]) -> Mode | None:
         if mode is not None:
             if mode in MODES:
                 return Mode(mode, f"chosen for {where} by fldp telemetry {mode}", str(table.get("since", "")))
-            return Mode("off", "telemetry.toml says a mode that there is not; fldp telemetry on, local or off mends it")
+            return Mode("off", "telemetry.toml names an unknown mode; fldp telemetry on, local or off mends it")
     return None
 
 
@@ -87,8 +87,9 @@ def choose(mode: str, app: str | None, day: str, variables: Mapping[str, str] | 
     from fldp.support.atomic_files import whole_file
 
     variables = os.environ if variables is None else variables
-    chosen = dict(choices(variables))
-    kept = {} if chosen.get("mode") == "unreadable" else chosen
+    kept = dict(choices(variables))
+    if kept.get("mode") == "unreadable":
+        kept["mode"] = "off"  # what that means for the other programs
     before = kept if app is None else kept.get("app", {}).get(app, {})
     since = before.get("since", day) if before.get("mode") == mode else day  # said again, it counts from the first time
     if app is None:
@@ -103,9 +104,12 @@ def choose(mode: str, app: str | None, day: str, variables: Mapping[str, str] | 
 
 
 def _toml(chosen: Mapping[str, Any]) -> str:
-    lines = [f'{key} = "{chosen[key]}"' for key in ("mode", "since") if key in chosen]
+    def lines_of(table: Mapping[str, Any]) -> list[str]:
+        return [f'{key} = "{table[key]}"' for key in ("mode", "since") if key in table]
+
+    lines = lines_of(chosen)
     for name, table in chosen.get("app", {}).items():
-        lines += ["", f'[app."{name}"]', *(f'{key} = "{value}"' for key, value in table.items())]
+        lines += ["", f'[app."{name}"]', *lines_of(table)]
     return "\n".join(lines) + "\n"
 
 

@@ -61,12 +61,12 @@ class RehearsedMetric(NamedTuple):
 
     @property
     def inside(self) -> int:
-        """How many of the true counts lie inside of their intervals."""
+        """How many of the true counts lie inside their intervals."""
         return int(((self.ends[:, 0] <= self.truth) & (self.truth <= self.ends[:, 1])).sum())
 
 
 def chart(outcome: RehearsedMetric, width: int = 40) -> Iterator[str]:
-    """Yield the estimate of a metric as lines: = up to the interval, ~ inside of it, | the truth."""
+    """Yield the estimate of a metric as lines: = up to the interval, ~ inside it, | the truth."""
     if outcome.estimate is None:
         yield f"{outcome.metric.name}: {outcome.truth.sum()} reports, too few for a collector to show anything"
         return

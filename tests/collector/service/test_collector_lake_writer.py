@@ -16,7 +16,7 @@ from fldp.client.messages import Reply
 from fldp.collector.config.settings import Settings
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.folding import fold_day
-from fldp.collector.service.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
+from fldp.collector.service.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, CollectorLake, LakeWriter, write_lake
 from fldp.collector.storage.backup import backup, restore_file
 from fldp.collector.storage.protocol import Submission
 from fldp.collector.storage.segments import in_order
@@ -153,7 +153,7 @@ def test_a_withdrawal_before_the_first_look_does_not_make_a_file_of_before_a_res
     assert states(store, lake) == {"2026-11-01": WRITTEN}
     restore_file(tmp_path / "backup.db", tmp_path / "restored.db")
     restored = SqliteStore(tmp_path / "restored.db")
-    writer = LakeWriter(restored, lake, lambda: now[0], pause=0.01)
+    writer = LakeWriter(CollectorLake(restored, lake), lambda: now[0], pause=0.01)
     try:
         restored.commit([taking(sent[1])], "2026-11-02")
         now[0] += timedelta(days=2)
@@ -209,7 +209,7 @@ def test_a_collector_writes_a_day_when_it_is_over(tmp_path):
     midnight = datetime(2026, 11, 2, tzinfo=UTC)
     now = [midnight + GRACE - timedelta(seconds=1)]
     lake = tmp_path / "lake"
-    writer = LakeWriter(store, lake, lambda: now[0], pause=0.01)
+    writer = LakeWriter(CollectorLake(store, lake), lambda: now[0], pause=0.01)
     try:
         rounds, original = [], writer.round
         writer.round = lambda: (original(), rounds.append(1))

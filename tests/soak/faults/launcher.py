@@ -83,12 +83,12 @@ class Marked:
 
 def watch_lake(page):
     """Have the lake written all the time, and mark on a page when it is."""
-    write_day = lake_writer.write_day
+    write_day = lake_writer.CollectorLake.write_day
 
-    def marked(*arguments):
+    def marked(*arguments, **options):
         page[LAKE] = 1
         try:
-            return write_day(*arguments)
+            return write_day(*arguments, **options)
         finally:
             page[LAKE] = 0
 
@@ -99,7 +99,7 @@ def watch_lake(page):
             finally:
                 page[LAKE_ROUNDS] = (page[LAKE_ROUNDS] + 1) % 256
 
-    lake_writer.write_day = marked
+    lake_writer.CollectorLake.write_day = marked
     collecting.LakeWriter = partial(Counted, pause=LAKE_SECONDS)
 
 

@@ -45,7 +45,7 @@ export interface Chance {
   readonly word: string;
 }
 
-/** Changes what is kept of chances, given those that there are; null changes nothing. */
+/** Changes the chances that are kept, given those known so far; null changes nothing. */
 export type Keep = <T>(step: (chances?: readonly Chance[]) => [{ chances: readonly Chance[] } | null, T]) => Promise<T>;
 
 /** What a survey says about how its questions are asked. */

@@ -196,7 +196,7 @@ def _check_tls(settings: Settings, mistakes: MistakeList) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: b"")
     except (OSError, ValueError):
-        mistakes.note(path, f"{certificate} and {key} cannot be used as a certificate and its key, without a password")
+        mistakes.note(path, f"{certificate} and {key} are not a certificate and its key, which must have no password")
 
 
 def _from_file(file: Path, mistakes: MistakeList) -> dict[str, Any]:

@@ -53,7 +53,7 @@ Handler = Callable[[AnyCall], Awaitable[Response]]
 
 
 async def call_of(collector: Collector, request: Request, operation: Operation) -> AnyCall:
-    """Read a request. Who asks is checked before anything else is looked at."""
+    """Read a request. Its token is checked before anything else is looked at."""
     token = await _admitted(collector, request, operation.access)
     query = _query_of(request, operation.query) if operation.query else None
     body = await _body_of(collector, request, operation.body) if _is_small(operation.body) else None
@@ -61,7 +61,7 @@ async def call_of(collector: Collector, request: Request, operation: Operation) 
 
 
 async def _admitted(collector: Collector, request: Request, access: str) -> StoredToken | None:
-    """Return the token of a request that needs one. Who may send reports depends on the survey: its handler looks."""
+    """Return the token of a request that needs one. The survey decides who may send reports: its handler looks."""
     if access in ("public", "sender"):
         return None
     local = access == "local"

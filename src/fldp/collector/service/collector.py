@@ -11,7 +11,7 @@ from fldp.collector.service.answers import Answers
 from fldp.collector.service.counting import Counting, SingleReport
 from fldp.collector.service.folding import Folder
 from fldp.collector.service.gateway_keys import GatewayKeys
-from fldp.collector.service.lake_writer import LakeWriter
+from fldp.collector.service.lake_writer import CollectorLake, LakeWriter
 from fldp.collector.service.load_limits import Load
 from fldp.collector.service.metrics import Metrics, Series
 from fldp.collector.service.pass_issuer import PassIssuer
@@ -69,7 +69,8 @@ class Collector:
     def _lake_writer(self) -> LakeWriter:
         settings = self.settings
         assert settings.lake is not None
-        return LakeWriter(self.store, settings.lake, self.clock, parse=self.surveys.parsed, scratch=settings.scratch)
+        lake = CollectorLake(self.store, settings.lake, self.surveys.parsed, settings.scratch)
+        return LakeWriter(lake, self.clock)
 
     def _survey(self, number: int) -> Survey | None:
         published = self.surveys.find(number)

@@ -114,10 +114,11 @@ def taking_step(store: CollectorStore, number: int, day: str, survey: Survey) ->
 
 
 def _at_most(segments: Iterable[Segment], most_bytes: int) -> list[Segment]:
-    taken: list[Segment] = []
+    taken, size = list[Segment](), 0
     for part in segments:
         taken.append(part)
-        if sum(len(other.data) for other in taken) >= most_bytes:
+        size += len(part.data)
+        if size >= most_bytes:
             break
     return taken
 

@@ -72,7 +72,7 @@ class GroupCommitter(Generic[S]):
     def put(self, submission: S) -> "asyncio.Future[SubmissionResult]":
         """Begin to write a submission; return what will have its result."""
         if not self.alive or len(self._queue) >= self._most:
-            raise BusyError("collector: too much waits to be written, try again")
+            raise BusyError("collector: too many reports wait to be written, try again")
         loop = self._loop
         if loop is None or loop.is_closed():  # asking which one runs takes a system call in Python 3.11
             loop = self._loop = asyncio.get_running_loop()
@@ -83,7 +83,7 @@ class GroupCommitter(Generic[S]):
         return future
 
     def stop(self) -> None:
-        """End after the commit that is being done; who still waits is told."""
+        """End after the commit that is being done; whoever still waits is told."""
         self.alive = False
         self._wake.put(None)
         self._thread.join()

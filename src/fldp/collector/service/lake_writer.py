@@ -8,6 +8,7 @@ of them came together.
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
@@ -53,83 +54,79 @@ def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
         yield part
 
 
+@dataclass(frozen=True)
+class CollectorLake:
+    """The days of a collector's store, and where they are written.
+
+    ``parse`` returns the survey of an entry; files are made in ``scratch`` where the root is not on the disk.
+    """
+
+    store: CollectorStore
+    root: Source
+    parse: Parse = StoredSurvey.parse
+    scratch: Path | None = None
+
+    def entries(self, name: str | None = None) -> list[StoredSurvey]:
+        """Return the surveys that keep their reports, or those of one name."""
+        with self.store.snapshot() as snapshot:
+            entries = [entry for entry in snapshot.entries() if name in (None, entry.name)]
+        if name is not None and not entries:
+            raise FldpError(f"fldp: there is no survey named {name}")
+        return [entry for entry in entries if self.parse(entry).collect["retention"] == "raw"]
+
+    def past(self, entry: StoredSurvey, today: str) -> dict[str, DayCounts]:
+        """Return the days of a survey before today, with what they have."""
+        with self.store.snapshot() as snapshot:
+            number, days = entry.number, snapshot.days(entry.number)
+            return {past: (n, snapshot.withdrawn(number, (past, past))) for past, n in days if past < today}
+
+    def write_day(
+        self, entry: StoredSurvey, past: str, watch: Watch = _unwatched, *, at_start: DayCounts | None = None
+    ) -> str:
+        """Write one day unless it is there with all of its reports; what is there otherwise is replaced.
+
+        Where withdrawals leave fewer reports than the minimum, it is removed. A file written before the collector
+        started is kept only if the day is still as it was ``at_start``.
+        """
+        survey, days, name = self.parse(entry), (past, past), day_name(self.root, entry.version, past)
+        with self.store.snapshot() as snapshot:
+            count = snapshot.count_reports(entry.number, days) if snapshot.has(entry.number) else 0
+            there, withdrawn = counts_in(name, entry.version, entry.number), snapshot.withdrawn(entry.number, days)
+            if count < survey.collect["minimum"]:
+                if there is not None and withdrawn:
+                    remove_output(name)
+                return TOO_FEW
+            if there == (count, withdrawn) and at_start in (None, there):
+                return THERE
+            with whole_output(name, self.scratch) as file:
+                write_reports(file, snapshot, entry, survey, days, watch)
+        return WRITTEN
+
+
 def write_lake(
     store: CollectorStore, root: Source, today: str, name: str | None = None, watch: Watch = _unwatched
 ) -> Iterator[tuple[StoredSurvey, str, str]]:
     """Write all days before ``today`` of all surveys, or of one name; yield each, and what became of it."""
-    for entry in _raw_entries(store, name, StoredSurvey.parse):
-        for past in _past(store, entry, today):
-            yield entry, past, write_day(store, root, entry, past, watch)
-
-
-def _raw_entries(store: CollectorStore, name: str | None, parse: Parse) -> list[StoredSurvey]:
-    with store.snapshot() as snapshot:
-        entries = [entry for entry in snapshot.entries() if name in (None, entry.name)]
-    if name is not None and not entries:
-        raise FldpError(f"fldp: there is no survey named {name}")
-    return [entry for entry in entries if parse(entry).collect["retention"] == "raw"]
-
-
-def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> dict[str, DayCounts]:
-    """Return the days of a survey before today, with what they have."""
-    with store.snapshot() as snapshot:
-        number, days = entry.number, snapshot.days(entry.number)
-        return {past: (n, snapshot.withdrawn(number, (past, past))) for past, n in days if past < today}
-
-
-def write_day(
-    store: CollectorStore,
-    root: Source,
-    entry: StoredSurvey,
-    past: str,
-    watch: Watch = _unwatched,
-    parse: Parse = StoredSurvey.parse,
-    scratch: Path | None = None,
-    at_start: DayCounts | None = None,
-) -> str:
-    """Write one day unless it is there with all of its reports; what is there otherwise is replaced.
-
-    Where withdrawals leave fewer reports than the minimum, it is removed. A file written before the collector started
-    is kept only if the day is still as it was ``at_start``.
-    """
-    survey, days, name = parse(entry), (past, past), day_name(root, entry.version, past)
-    with store.snapshot() as snapshot:
-        count = snapshot.count_reports(entry.number, days) if snapshot.has(entry.number) else 0
-        there, withdrawn = counts_in(name, entry.version, entry.number), snapshot.withdrawn(entry.number, days)
-        if count < survey.collect["minimum"]:
-            if there is not None and withdrawn:
-                remove_output(name)
-            return TOO_FEW
-        if there == (count, withdrawn) and at_start in (None, there):
-            return THERE
-        with whole_output(name, scratch) as file:
-            write_reports(file, snapshot, entry, survey, days, watch)
-    return WRITTEN
+    lake = CollectorLake(store, root)
+    for entry in lake.entries(name):
+        for past in lake.past(entry, today):
+            yield entry, past, lake.write_day(entry, past, watch)
 
 
 class LakeWriter:
-    """A thread that writes each day when it is over. ``parse`` returns the survey of an entry.
+    """A thread that writes each day when it is over.
 
     Make it before the collector takes requests. After a restore a file may hold other reports than its day; one more
     withdrawal could make their numbers agree. So the first look compares the day as it was at the start, too.
     """
 
-    def __init__(
-        self,
-        store: CollectorStore,
-        root: Source,
-        clock: Clock,
-        pause: float = _PAUSE,
-        parse: Parse = StoredSurvey.parse,
-        scratch: Path | None = None,
-    ) -> None:
-        self._store, self._root, self._clock, self._pause, self._parse = store, root, clock, pause, parse
-        self._scratch = scratch
+    def __init__(self, lake: CollectorLake, clock: Clock, pause: float = _PAUSE) -> None:
+        self._lake, self._clock, self._pause = lake, clock, pause
         self._seen: dict[tuple[int, str], DayCounts] = {}  # days that need no second look, by what they had
         self._at_start = {
             (entry.number, past): counts
-            for entry in _raw_entries(store, None, parse)
-            for past, counts in _past(store, entry, _NEVER).items()
+            for entry in lake.entries()
+            for past, counts in lake.past(entry, _NEVER).items()
         }
         self._stop = threading.Event()
         self.written = self.failures = 0
@@ -157,8 +154,8 @@ class LakeWriter:
     def round(self) -> None:
         """Write every day that is over and has changed since the last look."""
         today = day(self._clock() - GRACE)
-        for entry in _raw_entries(self._store, None, self._parse):
-            for past, counts in _past(self._store, entry, today).items():
+        for entry in self._lake.entries():
+            for past, counts in self._lake.past(entry, today).items():
                 if self._seen.get((entry.number, past)) != counts:
                     self._write(entry, past)
                     self._seen[entry.number, past] = counts
@@ -166,7 +163,7 @@ class LakeWriter:
     def _write(self, entry: StoredSurvey, past: str) -> None:
         """Write a day if its file is not what the day holds; after this, the file is this writer's own."""
         at_start = self._at_start.get((entry.number, past))
-        done = write_day(self._store, self._root, entry, past, self._watch, self._parse, self._scratch, at_start)
+        done = self._lake.write_day(entry, past, self._watch, at_start=at_start)
         self._at_start.pop((entry.number, past), None)
         self.written += done == WRITTEN
 

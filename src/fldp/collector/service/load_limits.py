@@ -21,7 +21,7 @@ class Budget:
     def take(self, amount: int) -> None:
         """Take some bytes; refuse the request if there are none left."""
         if self.used + amount > self.most:
-            raise busy("the collector holds as many bytes as it may, try again")
+            raise busy("the collector's memory for requests is full, try again")
         if self._whole is not None:
             self._whole.take(amount)
         self.used += amount

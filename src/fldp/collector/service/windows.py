@@ -32,8 +32,8 @@ def require_minimum(n: int, published: PublishedSurvey) -> None:
 def released_days(snapshot: Snapshot, published: PublishedSurvey, before: str) -> Days:
     """Return the days that those who read may see: whole ones, in steps of at least ``release`` reports.
 
-    A day is whole if it ended a day ago, so that nothing is counted under it any more. Who looks twice, and subtracts,
-    sees a sum of at least that many.
+    A day is whole if it ended a day ago, so that nothing is counted under it any more. Whoever looks twice,
+    and subtracts, sees a sum of at least that many.
     """
     last, waiting = None, 0
     for day, n in snapshot.days(published.entry.number):

@@ -429,7 +429,7 @@ class CollectorStore(Protocol):
         """Take over all that another store holds, in one transaction, if this one holds nothing."""
 
     def objections(self) -> list[str]:
-        """Return what is known from outside of the database against it: commits that it has lost."""
+        """Return what is known from outside the database against it: commits that it has lost."""
 
     def accept(self) -> None:
         """Accept the present database, whatever the witness says against it."""

@@ -193,7 +193,7 @@ class Analysis(Generic[O_co]):
         return [Fraction(1, count)] * count
 
     def check_enumerable(self, value: int = 0) -> None:
-        """Raise if the value is outside of the domain, or the law too large to enumerate."""
+        """Raise if the value is outside the domain, or the law too large to enumerate."""
         oracle, outcomes = self._listed, self.outcomes
         if type(value) is not int or not 0 <= value < oracle.domain_size:  # of thousands of laws, one after the other
             as_values(oracle.title, value, oracle.domain_size)

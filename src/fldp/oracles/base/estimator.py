@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Evidence, Option
 from fldp.data.reports import Tally
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import Constraint, fail, is_number
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Options:
     """What all estimators have: the options of ``estimate``, each with its constraint, decoders and methods."""
 
-    options: ClassVar[Mapping[str, Constraint]] = {}  # beside decoder and method
+    options: ClassVar[Mapping[str, Constraint]] = {}  # besides decoder and method
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
 
@@ -105,7 +105,7 @@ class Estimator(Options):
 
 
 def check_users(owner: str, n: object, count: object) -> None:
-    """Refuse numbers that no users have: a negative ``n``, or counts outside of ``[0, n]``.
+    """Refuse numbers that no users have: a negative ``n``, or counts outside ``[0, n]``.
 
     >>> check_users("GRR", 10, -1)
     Traceback (most recent call last):

@@ -58,7 +58,7 @@ class Oracle(ABC):
     A concrete oracle is a frozen dataclass of its parameters and holds no data. It declares ``name`` (its identifier on
     the wire, never reused), ``params`` (a constraint for each parameter), the formats of reports and tallies, and the
     methods ``perturb`` and ``count``. CONTRIBUTING shows how. Concrete oracles rarely override what stands
-    below the line of dashes. What others than a client and a server ask about it, its companion answers:
+    below the line of dashes. Its companion answers what neither a client nor a server asks:
     ``fldp.oracles.base.analysis``.
 
     Inside an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its fingerprint

@@ -23,7 +23,7 @@ from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator, Options, check_users
 from fldp.oracles.base.frequency_oracle import FrequencyOracle

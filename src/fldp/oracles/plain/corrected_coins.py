@@ -4,7 +4,7 @@ Words of random bits, one and-ed or or-ed with the next, are 64 coins at a time 
 digits, at most the wanted ``q``. Each coin becomes 1 by another coin, too, with ``c = (q - r)/(1 - r)``; then it is 1
 with ``r + (1 - r) c``, which is ``q``. Few of those others are 1, so their places are drawn, a block of ``2^16`` coins
 at a time: first how many there are, as the sum of exact numbers for 256 coins each; then random places, as numbers of
-16 bits, until so many differ. Given their number, they are uniform, because no place differs from another.
+16 bits, until that many differ. Given their number, they are uniform, because no place differs from another.
 
 Where that takes less, the same is done for zeros instead of ones.
 """

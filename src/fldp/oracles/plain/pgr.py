@@ -24,7 +24,7 @@ from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
 
 _MAX_ENTRIES = 1 << 21  # of a table: 4 MiB, or 8 where points do not fit into 16 bits
-_ENTRIES_A_USER = 32  # of a table that is made for a batch of so many users
+_ENTRIES_A_USER = 32  # of a table that is made for a batch, for each of its users
 _AT_ONCE = 64  # values whose points are sorted at once
 
 # Constant time: the kernels below take the same steps for every value and every word. ``U64(condition)`` is 1 or 0, and

@@ -156,7 +156,7 @@ class Wave(FrequencyOracle):
 
     There are ``d + 2 width`` outputs. Every value has ``2 width + 1`` of them in its window, each with probability
     ``own/2^64``, and every other output has ``other/2^64``. It is eps-LDP because each output has one of the same two
-    probabilities under every value, and these are at most ``e^eps`` to 1. A narrow wave is for distributions, beside
+    probabilities under every value, and these are at most ``e^eps`` to 1. A narrow wave is for distributions, besides
     reports of the value itself; a wide one is for means: with ``width = d/2`` it says whether the value lies above a
     random threshold. ``2 width + 1`` and ``d - 1`` have no common factor, so that no word is left over.
 

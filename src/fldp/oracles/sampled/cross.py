@@ -13,7 +13,7 @@ from fldp.data.comparison import POPULATION, holm, z_score
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Total
 from fldp.errors import DomainError
-from fldp.numerics.count_laws import Steps
+from fldp.numerics.bounded_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.sampled.associations import Association, Independence, association, deviations, independence
 from fldp.oracles.sampled.ratios import Labels, Ratios, ratios

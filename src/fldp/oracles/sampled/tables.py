@@ -22,7 +22,7 @@ from fldp.data.projections import METHODS
 from fldp.data.reports import Tally
 from fldp.data.values import as_list, as_values
 from fldp.errors import DomainError, ParameterError
-from fldp.numerics.count_laws import Bounded, Steps
+from fldp.numerics.bounded_laws import Bounded, Steps
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle

@@ -13,7 +13,7 @@ from fldp.data.estimate import Option
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Tally
 from fldp.errors import ParameterError
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.string_oracle import Fit, Listed, StringEstimator
 from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver

@@ -26,7 +26,7 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Counts, Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high

@@ -12,7 +12,7 @@ from fldp.data.estimate import Evidence, Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle

@@ -33,7 +33,7 @@ class ExponentialAnalysis(Analysis[Exponential]):
         near, far = f"{self.oracle.alpha:.3g}", f"{self.oracle.epsilon:g}"
         return (
             f"Answers that are far apart are protected less than neighbours: neighbours by epsilon {near}, "
-            f"the farthest by epsilon {far}. About where your answer lies can be guessed."
+            f"the farthest by epsilon {far}. Others can guess roughly where your answer lies."
         )
 
     @property

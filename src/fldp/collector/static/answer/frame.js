@@ -2,7 +2,7 @@
 //
 // The frame has one height, and its content scrolls inside (frame.css). A browser that brings something into view also
 // scrolls the host, whose scroll position then tells where that was. So whatever takes the focus stands where neither the
-// answer nor the typed text can move it, and a field takes no text while the caret could be outside of the visible part.
+// answer nor the typed text can move it, and a field takes no text while the caret could be outside the visible part.
 import { element } from "../shared/dom.js";
 
 /** @import { Texts } from "./texts/en.js" */
@@ -80,7 +80,7 @@ function coveredHeight() {
 }
 
 /**
- * Bring an element into view by scrolling inside of the frame alone.
+ * Bring an element into view by scrolling inside the frame alone.
  *
  * @param {Element} target
  */

@@ -40,7 +40,7 @@ const HINTS = {
   budgets:
     "Two answers are hidden from each other by the smaller of their epsilons. An answer without its own epsilon has the epsilon of a report. So some answers are hidden less than others (ID-LDP).",
   distance:
-    "Reports may tell two answers apart the better the further apart they are: then anybody can guess about where an answer lies (CLDP). EXPONENTIAL, which is made for this, is good at sums over neighbouring answers. The errors in the table are of single ones.",
+    "The further apart two answers are, the better reports may tell them apart: anybody can guess roughly where an answer lies (CLDP). EXPONENTIAL, which is made for this, is good at sums over neighbouring answers. The errors in the table are of single ones.",
 };
 
 /**

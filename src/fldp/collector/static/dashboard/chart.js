@@ -416,7 +416,7 @@ export function cdf(edges, { width, unit, level }) {
 
 /** @typedef {(width: number) => SVGSVGElement} Draw */
 
-/** Keep a chart in a box as wide as the box is, also when the window changes. */
+/** Keep a chart as wide as its box, even when the window changes. */
 export function framed() {
   const box = element("div", { class: "frame" });
   /** @type {Draw | null} */

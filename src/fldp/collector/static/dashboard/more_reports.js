@@ -28,7 +28,7 @@ export function moreReports() {
   const note = element(
     "p",
     { class: "small" },
-    "Half the interval of the value in the middle; an estimated share below it is not distinguishable from zero. It falls about with the square root of the number of reports.",
+    "Half the interval of the value in the middle; an estimated share below it is not distinguishable from zero. It falls roughly with the square root of the number of reports.",
   );
   const node = panel("With more reports", summary, chart.box, note, table);
 

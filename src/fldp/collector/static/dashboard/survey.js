@@ -285,7 +285,7 @@ function reasonOf(error, minimum, release) {
   if (kind === "candidates") return `Not counted: ${messageOf(error)}.`;
   if (kind !== "too-few") throw error;
   if (minimum === 1) return "There are no reports in these days.";
-  return `There are fewer than ${count(minimum)} reports in these days, the least of which anything is shown.`;
+  return `There are fewer than ${count(minimum)} reports in these days, and nothing is shown of fewer.`;
 }
 
 /**
@@ -320,12 +320,12 @@ const selectedText = (rows, size) =>
   "They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.";
 
 const ALL_LOOKS = "These intervals hold for all values and whenever you look.";
-const ONE_LOOK = "True for this one look. Who looks every day is misled in more than a quarter of cases.";
+const ONE_LOOK = "True for this one look. Anybody who looks every day is misled in more than a quarter of cases.";
 const CHOSEN_DAYS =
   "That is so for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
 const UNBIASED = "The intervals belong to the unbiased estimate.";
 const SHRUNK =
-  "Rare values are drawn to each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
+  "Rare values are drawn towards each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
   "The intervals are credible ones, for all values on average.";
 
 /**

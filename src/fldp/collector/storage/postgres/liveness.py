@@ -1,6 +1,6 @@
 """Liveness: whether a PostgreSQL server answers at all, and connections that stop waiting for one that does not.
 
-Limits inside of PostgreSQL end what is slow while the server runs. They do not help against a server that hangs as a
+Limits inside PostgreSQL end what is slow while the server runs. They do not help against a server that hangs as a
 whole, and neither do the limits of TCP: the kernel of such a machine still acknowledges every packet.
 """
 

@@ -136,7 +136,7 @@ class PostgresStore:
             yield PostgresSnapshot(connection)
 
     def close(self) -> None:
-        """Close all connections, also those that are waited for: who waits gets an error."""
+        """Close all connections. Whoever still waits for one gets an error."""
         self._pulse.close()
         self._pool.close(timeout=1.0)
 

@@ -174,7 +174,7 @@ def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _statements(connection: sqlite3.Connection, script: str) -> None:
-    """Run a script inside of the open transaction; ``executescript`` would commit it first."""
+    """Run a script inside the open transaction; ``executescript`` would commit it first."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

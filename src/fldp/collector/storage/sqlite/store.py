@@ -107,7 +107,7 @@ class SqliteStore:
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction; all of it is on the disk when this ends, or none of it is done."""
-        # One writer: SQLite allows no more, and whoever waits here does not time out inside of SQLite.
+        # One writer: SQLite allows no more, and whoever waits here does not time out inside SQLite.
         with self._lock, sqlite_file.store_errors(self.path):
             if self._closed:
                 raise StoreError(f"{self.path}: is closed")

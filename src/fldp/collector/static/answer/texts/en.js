@@ -305,7 +305,7 @@ export const en = {
     /** @type {(near: string, far: string) => string} */
     distance: (near, far) =>
       `Answers that are far apart are protected less than neighbours: neighbours by epsilon ${near}, ` +
-      `the farthest by epsilon ${far}. About where your answer lies can be guessed.`,
+      `the farthest by epsilon ${far}. Others can guess roughly where your answer lies.`,
     /** @type {(number: number) => string} */
     others: (number) => `, and ${count(number)} other${number > 1 ? "s" : ""}`,
     /** @type {(names: string) => string} */

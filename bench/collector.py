@@ -107,9 +107,9 @@ def under_pressure(start: Open) -> tuple[list[Row], Facts]:
     A connection pauses between two requests, so that all together send at the wanted rate if answers take no time.
     """
     turns_by_load: dict[str, list[Turn]] = {
-        "all it can take": [],
-        f"{BUSY:.0%} of it": [],
-        f"{OVERLOAD:g} times it": [],
+        "best rate": [],
+        f"{BUSY:.0%} of the best rate": [],
+        f"{OVERLOAD:g} times the best rate": [],
     }
     best, busy, over = turns_by_load.values()
     with start() as served:
@@ -128,8 +128,8 @@ def under_pressure(start: Open) -> tuple[list[Row], Facts]:
     spent = median(_each(before) / _each(after) for after, before in zip(over, best, strict=True))
     facts = {
         f"p99 / p50 at {share:.0%} of the best rate": (median(t.load.p99 / t.load.p50 for t in busy), "at most", TAIL),
-        f"counted where {sent:.1f} times the best rate was answered / the best rate": (kept, "at least", KEPT),
-        "the processor's time of a counted report at the best rate / beyond the capacity": (spent, "at least", KEPT),
+        f"reports counted at {sent:.1f} times the answers of the best rate / best rate": (kept, "at least", KEPT),
+        "CPU time per counted report, at the best rate / beyond capacity": (spent, "at least", KEPT),
     }
     return rows, facts
 
@@ -158,7 +158,7 @@ def _both(served: Served) -> None:
     served.send(BATCH, BATCH_CONNECTIONS, 5)
 
 
-COLUMNS = ("server", "reports a request", "requests/s", "reports/s", "p50", "p99", "its processor", "database's")
+COLUMNS = ("server", "reports per request", "requests/s", "reports/s", "p50", "p99", "server CPU", "database CPU")
 
 
 def cells(row: Row) -> list[str]:
@@ -242,7 +242,7 @@ def single(database: Databases) -> tuple[list[Row], Facts]:
             POSTGRES: database.collector,
             "without storing": partial(collector, storing=False),
             f"{CONSTANT} by ASGI": partial(bare, "asgi"),
-            "PostgreSQL, one INSERT a report": database.one_insert,
+            "PostgreSQL, one INSERT per report": database.one_insert,
         },
         1,
         CONNECTIONS,
@@ -274,7 +274,7 @@ def several(database: Databases) -> tuple[list[Row], Facts]:
             together.append(both_of(pair))
     rows = [Row.of(f"{POSTGRES}, one collector", 1, alone), Row.of(f"{POSTGRES}, two collectors", 1, together)]
     cost = median(_each(two) / _each(one) for two, one in zip(together, alone, strict=True))
-    return rows, {"the processor's time of a report, two collectors / one": (cost, "at most", SEVERAL)}
+    return rows, {"CPU time per report, two collectors / one": (cost, "at most", SEVERAL)}
 
 
 def batches(database: Databases) -> tuple[list[Row], Facts]:
@@ -289,10 +289,10 @@ def batches(database: Databases) -> tuple[list[Row], Facts]:
         BATCH,
         BATCH_CONNECTIONS,
     )
-    rows += by_turns({"PostgreSQL, one INSERT a report": database.one_insert}, SMALL_BATCH, BATCH_CONNECTIONS)
+    rows += by_turns({"PostgreSQL, one INSERT per report": database.one_insert}, SMALL_BATCH, BATCH_CONNECTIONS)
     facts = {
         "batches, SQLite / body read and tallied": (rows[1].rate / rows[0].rate, "at least", BATCH_RATIO),
-        "durable reports a second in batches, SQLite": (rows[1].rate * BATCH, "at least", BATCH_RATE),
+        "durable reports per second in batches, SQLite": (rows[1].rate * BATCH, "at least", BATCH_RATE),
     }
     return rows, facts
 

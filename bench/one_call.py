@@ -100,7 +100,7 @@ def _beside_rows(compared: Sequence[Answer]) -> list[list[str]]:
         ]
         for answer in compared
     ]
-    return [["oracle", "ours", "one call of the peer", "times as fast", ""], *rows]
+    return [["oracle", "ours", "the peer", "speedup", ""], *rows]
 
 
 def _alone_rows(costs: Sequence[Answer]) -> list[list[str]]:

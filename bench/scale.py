@@ -171,8 +171,8 @@ def shown(title: str, rows: Sequence[Row]) -> Table:
 
 def lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Return rows as text, the head first."""
-    speed = "seconds", "of the scan's speed", "processor seconds", "by processor time", "reports a processor second"
-    head = ("engine", "reports", "values", *speed, "bytes a report")
+    speed = "seconds", "speed / scan", "CPU seconds", "CPU of scan / engine", "reports per CPU second"
+    head = ("engine", "reports", "values", *speed, "bytes per report")
     return [head, *map(_line, rows)]
 
 

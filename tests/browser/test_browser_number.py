@@ -1,6 +1,7 @@
 """Numbers in a real browser: the field with its unit, what a number counts as, and the figures on the dashboard."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -121,6 +122,7 @@ def test_a_number_in_three_steps(browser, server, size, scheme):
     assert (survey.version, survey.oracle.epsilon, survey.number.unit) == (version, 1.0, "min")
 
 
+@cache
 def levels_of(users, epsilon):
     plan = plan_number(users, epsilon, bins=best_bins(users, epsilon))
     row = next(row for row in plan.rows if row.bins == plan.bins)

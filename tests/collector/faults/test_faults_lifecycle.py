@@ -1,9 +1,15 @@
 """The short form of ``make soak PART=faults`` for surveys that come and go while reports are committed and folded."""
 
+import asyncio
+import random
+from collections import Counter
+from types import SimpleNamespace
+from unittest.mock import AsyncMock, Mock
+
 import numpy as np
 import pytest
 
-from soak.faults import lifecycle_runs, runs
+from soak.faults import changes, lifecycle_runs, runs
 from soak.faults.model import Kind, Phase, SurveyModel, survey
 from support.postgres_server import PostgresServer
 
@@ -130,3 +136,28 @@ def test_a_backup_holds_what_was_acknowledged_before_it(model):
     assert "lost" in model.judge(held(model, during.symbols))[0]
     assert "must not be" in model.judge(held(model, before.symbols, after.symbols))[0]
     assert list(model.late) == [during, after]
+
+
+def test_a_deletion_within_a_commit_waits_for_nothing_that_waits_for_the_commit(model):
+    """Else both would stand still until the request is given up, after a minute."""
+    waiting, refused = model.request(1), model.request(1, Kind.CONFLICT)
+    for request in (waiting, refused):
+        model.attempt(request)
+    in_the_way = []
+
+    async def reach(more):
+        if run.servers[0].release.called and model.refusing:
+            model.flying.remove(refused)
+
+    run = SimpleNamespace(
+        servers=[Mock()],
+        traffic=Mock(),
+        rng=random.Random(1),
+        result=SimpleNamespace(counted=Counter()),
+        among=lambda phase: [model],
+        reach=reach,
+        delete=AsyncMock(side_effect=lambda deleted: in_the_way.append(deleted.refusing)),
+        compare=AsyncMock(),
+    )
+    asyncio.run(changes.delete_within_commit(run))
+    assert in_the_way == [False]

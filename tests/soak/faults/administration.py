@@ -5,7 +5,7 @@ import json
 
 from soak.faults.connection import LOST, Connection
 from soak.faults.load import PAUSE, TRY_AGAIN
-from soak.faults.model import Kind, Phase
+from soak.faults.model import Phase
 from soak.faults.tables import Tables
 
 
@@ -86,7 +86,7 @@ class Administration:
     async def delete(self, model):
         """Delete a version. Nothing of it may be left when the collector says that it is done."""
         model.enter(Phase.DELETING)
-        while any(request.kind in (Kind.CONFLICT, Kind.SPENT) for request in model.flying):
+        while model.refusing:
             await asyncio.sleep(0.002)
         path = f"/v1/surveys/{model.survey.name}?version={model.version}"
         answer, lost = await self.ask("DELETE", path)

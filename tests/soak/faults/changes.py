@@ -77,9 +77,7 @@ async def _delete_held(run, model, *, again, kill):
 async def delete_within_commit(run, *, again=False):
     """Delete a survey when reports to it wait for their commit: they are gone, or belong to its next life."""
     await run.reach(5)
-    await _held(run, HOLD_COMMIT)
-    awaited = [model for model in run.among(Phase.OPEN) if model.flying]
-    model = run.rng.choice(awaited) if awaited else await _open(run)
+    model = await _awaiting_commit(run)
     await run.delete(model)
     if again and model.flying:
         await _while_released(run, HOLD_COMMIT, run.recreate(model))
@@ -87,6 +85,20 @@ async def delete_within_commit(run, *, again=False):
     run.result.counted["deleted within a commit"] += 1
     await run.reach(10)
     await run.compare("deleted within a commit")
+
+
+async def _awaiting_commit(run):
+    """Hold commits; return a survey with reports that wait for one.
+
+    A request that must be refused may wait as well. A deletion waits for its answer, so both would stand still.
+    """
+    while True:
+        await _held(run, HOLD_COMMIT)
+        awaited = [model for model in run.among(Phase.OPEN) if model.flying and not model.refusing]
+        if awaited:
+            return run.rng.choice(awaited)
+        _release(run, HOLD_COMMIT)
+        await run.reach(1)
 
 
 async def _while_released(run, step, change):

@@ -118,6 +118,11 @@ class SurveyModel:
         """Whether every report has a symbol of its own: the last rounds of a search have too few."""
         return self.survey.oracle.domain_size >= DOMAIN
 
+    @property
+    def refusing(self):
+        """Whether a request that must be refused waits for its answer."""
+        return any(request.kind not in COUNTED for request in self.flying)
+
     # ------------------------------------------------------------------------------------------- requests
 
     def take(self, count):

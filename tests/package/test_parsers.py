@@ -1,7 +1,6 @@
 """Every parser of what comes from outside: whatever comes is read, or refused with an error that its callers expect."""
 
 import json
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -10,18 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fldp
-from fldp import FldpError, Responder, Survey, wire
+from fldp import Responder, Survey, wire
 from fldp.cli.prior import read_prior
 from fldp.collector.config.clock import parse_time
 from fldp.collector.config.settings import Settings
 from fldp.collector.http.candidates import parse_candidates
-from fldp.collector.service.problems import Problem
 from fldp.experiments.datasets.from_files import from_file
 from fldp.experiments.runner.specification import Specification
 from fldp.experiments.runner.table import COLUMNS, Table
-from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError
-from fldp.oblivious.hpke import OpenError
-from fldp.oblivious.ohttp import GatewayKey, KeysError, decapsulate, decode_keys, encapsulate, encode_keys
+from fldp.oblivious.bhttp import BinaryReply, BinaryRequest
+from fldp.oblivious.ohttp import GatewayKey, decapsulate, decode_keys, encapsulate, encode_keys
 from fldp.passes.blind_rsa import PublicKey
 from fldp.passes.issuing import PrivateKey
 from fldp.passes.tokens import PassSecret, key_text, read_key
@@ -34,12 +31,10 @@ from fldp.telemetry.rules import lint
 from fldp.wire import files
 from fldp.wire.cells import read_candidates, read_cells
 from fldp.wire.record_cells import read_rows
-from support.collector_requests import specification
+from support.hostile_text import contents, refused_or_read, texts
+from support.parsed import FIELDS, REPORTS, SURVEY
 from support.passes import KEY, issued, pass_survey
 
-FIELDS = specification(minimum=10)
-SURVEY = Survey.from_dict(FIELDS)
-REPORTS = SURVEY.privatize(["edge", "other"], rng=1)
 PASSED, GATEWAY, SECRET = pass_survey(), GatewayKey.generate(3), PassSecret.draw(KEY.public)
 TODAY = date(2026, 11, 16)
 METRICS = """format = "fldp-metrics-1"
@@ -130,30 +125,6 @@ BYTES = {
     "binary reply": (BinaryReply(200, ((b"a", b"b"),), b"content").encode(), BinaryReply.decode),
     "candidates": (b'{"candidates": ["firefox", "chrome"]}', lambda data: parse_candidates(data, 10)),
 }
-REFUSALS = (FldpError, KeysError, MessageError, OpenError, Problem)
-ODD = [
-    "",
-    "0",
-    "-1",
-    "9" * 5000,
-    "1e999",
-    "nan",
-    "[",
-    "[" * 3000,
-    "]",
-    "{",
-    "}",
-    "(",
-    ")",
-    '"',
-    "'",
-    ",",
-    ";",
-    "=",
-    "\n",
-]
-ODD += ["\r", "\t", "\0", "\ufeff", "é", "\U0001f600", "true", "null", "[a]", "a.b = 1\n", "\\ud800", "🙂" * 400]
-MORE = [b"\0", b"\xff", b"\xff" * 8, b"\x80\0\0\0", bytes(300), b"\xc3\x28"]
 
 
 def _json(text):
@@ -161,34 +132,6 @@ def _json(text):
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def changed(example, pieces):
-    """Return a strategy for an example in which some places are cut out and have something odd instead."""
-    edit = st.tuples(st.integers(0, len(example)), st.sampled_from([0, 1, 2, 10, len(example)]), pieces)
-
-    def apply(edits):
-        text = example
-        for place, length, piece in edits:
-            text = text[:place] + piece + text[place + length :]
-        return text
-
-    return st.lists(edit, max_size=3).map(apply)
-
-
-def texts(example):
-    return changed(example, st.sampled_from(ODD) | st.text(max_size=8)) | st.text(max_size=40)
-
-
-def contents(example):
-    data = example.encode() if isinstance(example, str) else example
-    pieces = st.sampled_from([*MORE, *(piece.encode() for piece in ODD)]) | st.binary(max_size=8)
-    return changed(data, pieces) | st.binary(max_size=40)
-
-
-def refused_or_read(parse, data):
-    with suppress(*REFUSALS):
-        parse(data)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -1,6 +1,6 @@
 """Folding: how much a step takes from a store, and what it merges that with."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.collector.service.folding import fold_step, next_step, taking_step
+from fldp.collector.service.folding import Folder, fold_step, next_step, taking_step
 from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TALLY
 from fldp.collector.storage.segments import packed, tally_segment
+from support.waiting import until
 
 MEBIBYTE, DAY = 1 << 20, "2026-11-16"
 
@@ -79,3 +80,49 @@ def test_a_step_takes_reports_out_of_sixteen_rows_and_leaves_the_others_to_the_n
     assert step.removed == (100, *range(16))
     assert [(part.kind, part.n) for part in step.added] == [(REPORTS, 1)] * 16
     assert (step.lost.n, [(part.kind, part.n) for part in step.left]) == (16, [(TAKEN_REPORTS, -4)])
+
+
+class Deleting:
+    """A store with nothing to fold, in which surveys are deleted and deletions may fail."""
+
+    def __init__(self, *failures):
+        self.left, self.purged, self._failures = [], 0, list(failures)
+
+    def deletions(self):
+        return list(self.left)
+
+    def purge(self):
+        if self._failures:
+            raise self._failures.pop(0)
+        self.left.clear()
+        self.purged += 1
+
+    def folding(self):
+        return nullcontext(enter_result=False)
+
+
+def test_deletions_are_completed_at_the_start_and_whenever_one_was_begun():
+    store = Deleting()
+    folder = Folder(store, lambda number: None, pause=0.001)
+    try:
+        until(lambda: store.purged == 1)  # what no deletion is known of
+        store.left.append("a survey")
+        until(lambda: store.purged == 2 and not store.left)
+    finally:
+        folder.stop()
+    assert store.purged == 2
+
+
+def test_only_what_is_unexpected_is_logged_with_its_trace(caplog):
+    store = Deleting(fldp.FldpError("the disk is full"), ZeroDivisionError("by zero"))
+    folder = Folder(store, lambda number: None, pause=0.001)
+    try:
+        until(lambda: store.purged)
+    finally:
+        folder.stop()
+    told = [record for record in caplog.records if record.message == "folding failed"]
+    assert [(record.error, bool(record.exc_info)) for record in told] == [
+        ("the disk is full", False),
+        ("by zero", True),
+    ]
+    assert folder.failures == 2

@@ -72,7 +72,7 @@ def _file(owner: str, name: str, value: Any) -> Path:
 
 
 def _new_file(owner: str, name: str, value: Any) -> Path:
-    if not isinstance(value, str | Path) or not Path(value).name or not Path(value).parent.is_dir():
+    if not isinstance(value, str | Path) or not Path(value).name or not os.path.isdir(Path(value).parent):
         raise fail(owner, name, "a file in a folder that exists", value)
     return Path(value)
 

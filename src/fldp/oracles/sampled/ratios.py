@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fldp.data.comparison import z_score
 from fldp.data.dataframes import Columns, Framed
+from fldp.numerics.count_laws import Steps
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from fldp.oracles.sampled.tables import Tables
 
 Labels = tuple[str, ...] | None
+_HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,31 +57,57 @@ def ratios(
     labels: tuple[Labels, ...],
 ) -> Ratios:
     """Return ratios of linear combinations of a table's cells: ``pairs[k]`` has those above and below the line."""
-    values = tables.shares(questions)
-    parts = []
-    for pair in pairs:
-        above, below = (float((values * weights).sum()) for weights in pair)
-        covariance = tables.larger_covariance(questions, pair)
-        parts.append((above / below if below else np.nan, *fieller(above, below, covariance, z_score(level))))
-    share, low, high = np.array(parts).T.reshape(3, *shape)
-    return Ratios(np.clip(np.nan_to_num(share, nan=0.0), 0, 1), low, high, level, labels)
+    values, z = tables.shares(questions), z_score(level)
+    above, below = pairs.reshape(*pairs.shape[:2], -1).transpose(1, 0, 2) @ values.reshape(-1)
+    covariances = np.array([tables.larger_covariance(questions, pair) for pair in pairs])
+    whole, part, rest = (
+        tables.steps(questions, rows) for rows in (pairs[:, 1], pairs[:, 0], pairs[:, 0] - pairs[:, 1])
+    )
+    low, high = Gap(above, below, covariances, (part, rest)).ends(z)
+    least, _ = whole.ends(z, below, np.sqrt(np.maximum(covariances[:, 1, 1], 0.0)))
+    low, high = np.where(least > 0, low, 0.0), np.where(least > 0, high, 1.0)  # perhaps nobody is below the line
+    shares = np.clip(np.divide(above, below, out=np.zeros_like(above), where=below != 0), 0, 1)
+    return Ratios(*(each.reshape(shape) for each in (shares, low, high)), level, labels)
 
 
-def fieller(above: float, below: float, covariance: Floats, z: float) -> tuple[float, float]:
-    """Return what ratios of two normal variables are possible, cut to 0 to 1.
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """``above - r below`` of some ratios: 0 at the true ``r``. ``steps`` are the gap's at ``r = 0`` and at ``r = 1``.
 
-    The ratio ``r`` is possible where ``above - r below`` is within ``z`` standard errors of 0: a quadratic inequality.
+    A ratio is possible where 0 is in the interval of its gap (Fieller). Between 0 and 1, steps are interpolated: what
+    one report moves is a convex function of ``r``, so it is not above that.
 
-    >>> low, high = fieller(0.3, 0.6, np.array([[0.0004, 0.0002], [0.0002, 0.0004]]), 1.96)
-    >>> round(low, 3), round(high, 3)
-    (0.443, 0.557)
-    >>> fieller(0.3, 0.01, np.eye(2), 1.96)
-    (0.0, 1.0)
+    >>> gap = Gap(np.array([0.3]), np.array([0.6]), np.array([[[0.0004, 0.0002], [0.0002, 0.0004]]]))
+    >>> [end.round(3).tolist() for end in gap.ends(1.96)]
+    [[0.443], [0.557]]
     """
-    (v_above, both), (_, v_below) = covariance
-    a, b, c = below**2 - z**2 * v_below, above * below - z**2 * both, above**2 - z**2 * v_above
-    inner = b**2 - a * c
-    if a <= 0 or inner < 0:
-        return 0.0, 1.0
-    ends = np.clip([(b - np.sqrt(inner)) / a, (b + np.sqrt(inner)) / a], 0.0, 1.0)
-    return float(ends[0]), float(ends[1])
+
+    above: Floats
+    below: Floats
+    covariances: Floats  # of both, a matrix each
+    steps: tuple[Steps, Steps] = (Steps(), Steps())
+
+    def ends(self, z: float) -> tuple[Floats, Floats]:
+        """Return the least and the largest ratio that is possible, from 0 to 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = np.clip(np.nan_to_num(self.above / self.below), 0.0, 1.0)
+        return self._end(0.0, middle, z), self._end(1.0, middle, z)
+
+    def _end(self, limit: float, middle: Floats, z: float) -> Floats:
+        """Return the limit where it is possible; else halve the way from it to the middle, again and again."""
+        outside, inside = np.full(len(middle), limit), middle
+        done = self._is_possible(outside, z)
+        for _ in range(_HALVINGS):
+            between = (outside + inside) / 2
+            possible = self._is_possible(between, z)
+            outside, inside = np.where(possible, outside, between), np.where(possible, between, inside)
+        return np.where(done, limit, inside)
+
+    def _is_possible(self, r: Floats, z: float) -> NDArray[np.bool_]:
+        weights = np.stack([np.ones(len(r)), -r], axis=1)
+        variance = np.einsum("ka,kab,kb->k", weights, self.covariances, weights)
+        steps = Steps(
+            *((1 - r) * np.asarray(first) + r * np.asarray(last) for first, last in zip(*self.steps, strict=True))
+        )
+        low, high = steps.ends(z, self.above - r * self.below, np.sqrt(np.maximum(variance, 0.0)))
+        return (low <= 0) & (high >= 0)

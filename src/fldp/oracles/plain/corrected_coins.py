@@ -39,7 +39,7 @@ Counts = NDArray[np.int64]
 
 
 @Kernel
-def mark_all(marks: Any, numbers: Any) -> int:
+def mark_all(marks: Any, numbers: Any) -> Any:
     """Set the bits of numbers where none is set yet; return how many differ, counted at the end, in half the time."""
     for i in range(len(numbers)):
         marks[U64(numbers[i]) >> _SIX] |= ONE << (U64(numbers[i]) & _SIXTY_THREE)

@@ -11,7 +11,7 @@ import pytest
 import fldp
 from fldp.oracles.kit import analysis
 from fldp.oracles.plain import corrected_coins
-from fldp.oracles.plain.corrected_coins import BLOCK, BLOCK_BYTES, COUNTED, CorrectedCoins, CountOf
+from fldp.oracles.plain.corrected_coins import BLOCK, BLOCK_WORDS, COUNTED, CorrectedCoins, CountOf
 from fldp.oracles.plain.weighted_draws import NUMBERS
 from support.weighted_law import law_of
 
@@ -38,8 +38,10 @@ def test_planes_and_corrections_make_the_wanted_probability(chance):
 
 
 def all_bits(planes):
-    """Planes of bytes in which the 2^planes numbers occur once each, at the first bits."""
-    bits = np.array([[number >> k & 1 for number in range(1 << planes)] for k in range(planes)], np.uint8)
+    """Planes of bytes in which the 2^planes numbers occur once each, at the first bits; at least two of 8 bytes."""
+    bits = np.zeros((max(2, planes), max(64, 1 << planes)), np.uint8)
+    for k in range(planes):
+        bits[k, : 1 << planes] = [number >> k & 1 for number in range(1 << planes)]
     return np.packbits(bits, axis=1, bitorder="little")
 
 
@@ -48,10 +50,9 @@ def all_bits(planes):
 def test_of_all_bits_of_the_planes_the_base_are_ones(chance, kernel):
     """Without corrections, over every choice of the bits of one coin."""
     coins = CorrectedCoins.best(chance)
-    planes = all_bits(coins.planes) if coins.planes else np.zeros((1, 1), np.uint8)
-    size, out = planes.shape[1], np.empty(planes.shape[1], np.uint8)
-    arguments = np.zeros(1, np.int64), np.zeros(0, np.uint16), np.empty(size, np.uint8), (0, -1), out
-    assert kernel(corrected_coins.throw_blocks)(planes, coins.ors, np.uint8(0), *arguments) == (1, -1)
+    out, *planes = all_bits(coins.planes)
+    arguments = np.zeros(1, np.int64), np.zeros(0, np.uint16), np.zeros(len(out) // 8, np.uint64), (0, -1), out
+    assert kernel(corrected_coins.throw_blocks)(np.array(planes), coins.ors, np.uint8(0), *arguments) == (1, -1)
     ones = np.unpackbits(out, bitorder="little")[: 1 << coins.planes].sum()
     assert Fraction(int(ones), 1 << coins.planes) == coins.base
 
@@ -95,15 +96,29 @@ def test_second_draws_are_added_to_the_totals_of_their_rows(monkeypatch):
     assert totals.tolist() == [0, 11, 0, 100]
 
 
+def places_of(marks):
+    return np.flatnonzero(np.unpackbits(marks.view(np.uint8), bitorder="little")).tolist()
+
+
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_every_number_has_a_bit_of_its_own(kernel):
-    numbers, marks = np.random.default_rng(1).permutation(BLOCK).astype(np.uint16), np.zeros(BLOCK_BYTES, np.uint8)
+    numbers, marks = np.random.default_rng(1).permutation(BLOCK).astype(np.uint16), np.zeros(BLOCK_WORDS, np.uint64)
     chosen = numbers[:2000]
     assert kernel(corrected_coins.mark)(marks, 2000, numbers, 0) == (0, 2000)
-    assert np.flatnonzero(np.unpackbits(marks, bitorder="little")).tolist() == np.sort(chosen).tolist()
+    assert places_of(marks) == np.sort(chosen).tolist()
     left = kernel(corrected_coins.mark)(marks, BLOCK, numbers, 0)
     assert left == (2000, BLOCK)
-    assert (marks == 255).all()
+    assert len(places_of(marks)) == BLOCK
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_numbers_that_differ_are_counted_at_the_end(kernel):
+    numbers, marks = (
+        np.random.default_rng(1).integers(0, BLOCK, 2000).astype(np.uint16),
+        np.zeros(BLOCK_WORDS, np.uint64),
+    )
+    assert kernel(corrected_coins.mark_all)(marks, numbers) == len({*numbers.tolist()}) < 2000
+    assert places_of(marks) == sorted({*numbers.tolist()})
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -114,28 +129,28 @@ def test_marks_are_the_first_numbers_that_differ(kernel):
         numbers = rng.integers(0, 16, 400).astype(np.uint16)
         expected = sorted(list(dict.fromkeys(numbers.tolist()))[:wanted])
         for step in (400, 5, 1):
-            marks, left = np.zeros(2, np.uint8), wanted
+            marks, left = np.zeros(1, np.uint64), wanted
             for start in range(0, 400, step):
                 left, used = kernel(corrected_coins.mark)(marks, left, numbers[start : start + step], 0)
                 assert used <= step
             assert left == 0
-            assert np.flatnonzero(np.unpackbits(marks, bitorder="little")).tolist() == expected
+            assert places_of(marks) == expected
 
 
 def law_of_byte(chance):
-    """The law of blocks of eight coins: every number of corrections, in every order of their places."""
+    """The law of the first eight coins of a block: every number of corrections, in every order of their places."""
     counts, places, weights = [], [], []
     for count, share in enumerate(binomial(8, chance)):
         for order in permutations(range(8), count):
             counts.append(count)
             places += order
             weights.append(share / perm(8, count))
-    out, planes = np.empty(len(counts), np.uint8), np.zeros((1, len(counts)), np.uint8)
-    arguments = np.array(counts), np.array(places, np.uint16), np.empty(1, np.uint8), (0, -1), out
-    end = corrected_coins.throw_blocks.compiled(planes, np.zeros(1, np.bool_), np.uint8(0), *arguments)
+    out, planes = np.zeros(8 * len(counts), np.uint8), np.zeros((1, 8 * len(counts)), np.uint8)
+    arguments = np.array(counts), np.array(places, np.uint16), np.zeros(1, np.uint64), (0, -1), out
+    end = corrected_coins.throw_blocks.compiled(planes, np.zeros(1, np.uint8), np.uint8(0), *arguments)
     assert end == (len(counts), -1)
     total = Counter()
-    for byte, weight in zip(out.tolist(), weights, strict=True):
+    for byte, weight in zip(out[::8].tolist(), weights, strict=True):
         total[byte] += weight
     return total
 
@@ -154,7 +169,7 @@ def test_corrected_bytes_are_eight_independent_coins_by_enumeration():
 def repeats_count(marks, left, numbers, used):
     """Mark as many numbers as are wanted, whether they differ or not."""
     for number in numbers[used : used + left]:
-        marks[number >> 3] |= 1 << (number & 7)
+        marks[0] |= np.uint64(1 << int(number))
     return 0, used + left
 
 
@@ -165,9 +180,9 @@ def test_places_that_count_twice_are_another_law(monkeypatch, planted):
         monkeypatch.setattr(corrected_coins, "mark", repeats_count)
     total = Counter()
     for numbers in product(range(8), repeat=5):
-        out, marks = np.empty(1, np.uint8), np.empty(1, np.uint8)
+        out, marks = np.zeros(8, np.uint8), np.zeros(1, np.uint64)
         arguments = np.array([3]), np.array(numbers, np.uint16), marks, (0, -1), out
-        done, _ = corrected_coins.throw_blocks(np.zeros((1, 1), np.uint8), np.zeros(1, np.bool_), 0, *arguments)
+        done, _ = corrected_coins.throw_blocks(np.zeros((1, 8), np.uint8), np.zeros(1, np.uint8), 0, *arguments)
         if done:
             total[int(out[0])] += 1
     uniform = {byte for byte in range(256) if byte.bit_count() == 3} == {*total} and len({*total.values()}) == 1
@@ -181,6 +196,7 @@ def test_blocks_are_thrown_as_by_plain_loops_however_many_numbers_there_are(chan
     size, blocks = 32, 3
     drawn = rng.integers(0, 256, (max(1, coins.planes), blocks * size)).astype(np.uint8) * bool(coins.planes)
     numbers, counts = rng.integers(0, 8 * size, 3000).astype(np.uint16), np.array([5, 0, 40])
+    others = drawn[1:] if coins.planes > 1 else np.zeros((1, blocks * size), np.uint8)
     rest, expected = iter(numbers.tolist()), []
     for block in range(blocks):
         places = set()
@@ -193,7 +209,7 @@ def test_blocks_are_thrown_as_by_plain_loops_however_many_numbers_there_are(chan
                 one = one | bits[k] if coins._threshold >> k & 1 else one & bits[k]
             expected.append((one | (coin in places)) ^ coins.flipped)
     for step in (3000, 7, 1):
-        planes, out, marks = drawn.copy(), np.empty(blocks * size - 9, np.uint8), np.empty(size, np.uint8)
+        out, planes, marks = drawn[0, :-9].copy(), others, np.zeros(size // 8, np.uint64)
         at, start = (0, -1), 0
         while at[0] < blocks:
             part = numbers[start : start + step]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.word_kernels import ones
 from fldp.oracles.plain.weighted_draws import WeightedDraws
 from fldp.randomness.stream import Stream, Words
 
@@ -28,7 +29,7 @@ BLOCK = 1 << 16  # coins, as many as there are numbers of 16 bits
 BLOCK_BYTES, BLOCK_WORDS = BLOCK // 8, BLOCK // 64
 COUNTED = 256  # coins whose corrections are counted at once
 MAX_PLANES = 12
-_THREE, _SEVEN = U64(3), U64(7)
+_SIX, _SIXTY_THREE = U64(6), U64(63)
 _CORRECTION = 0.7  # words that could be drawn in the time of a correction
 _AT_ONCE = 1 << 18  # words, 2 MiB
 _COUNTED_BLOCKS = 1 << 12  # blocks whose corrections are counted at once
@@ -38,18 +39,24 @@ Counts = NDArray[np.int64]
 
 
 @Kernel
+def mark_all(marks: Any, numbers: Any) -> Any:
+    """Set the bits of numbers where none is set yet; return how many differ, counted at the end, in half the time."""
+    for i in range(len(numbers)):
+        marks[U64(numbers[i]) >> _SIX] |= ONE << (U64(numbers[i]) & _SIXTY_THREE)
+    count = ZERO
+    for b in range(len(marks)):
+        count += ones(marks[b])
+    return np.int64(count)
+
+
+@Kernel
 def mark(marks: Any, left: Any, numbers: Any, used: Any) -> Any:
     """Set the bits of numbers until ``left`` more are set, or numbers run out; return what is left and used then."""
     while left > 0 and used < len(numbers):
-        tried = numbers[used : used + left]
-        again = ZERO
-        for i in range(len(tried)):
-            byte, place = U64(tried[i]) >> _THREE, U64(tried[i]) & _SEVEN
-            before = U64(marks[byte])
-            again += before >> place & ONE
-            marks[byte] = before | ONE << place
-        used += len(tried)
-        left -= len(tried) - np.int64(again)
+        block, bit = U64(numbers[used]) >> _SIX, ONE << (U64(numbers[used]) & _SIXTY_THREE)
+        left -= np.int64(marks[block] & bit == ZERO)
+        marks[block] |= bit
+        used += 1
     return left, used
 
 
@@ -74,33 +81,34 @@ def add_up(numbers: Any, table: Any, limit: Any, missing: Any, totals: Any) -> i
 
 @Kernel
 def throw_blocks(planes: Any, ors: Any, flip: Any, counts: Any, numbers: Any, marks: Any, at: Any, out: Any) -> Any:
-    """Overwrite ``out`` block by block, from where ``at`` says; return where the numbers ran out, or the end.
+    """Finish ``out``, which has a plane of random bits, block by block, from where ``at`` says.
 
-    ``at`` is a block and what is left to mark there, or -1 if nothing was done of it. Plane ``k`` is or-ed where
-    ``ors`` says so, else and-ed. The planes are overwritten.
+    Returns where the numbers ran out, or the end: a block and what is left to mark there, or -1 if nothing was done of
+    it, which is also how to begin. Plane ``k`` is or-ed where ``ors`` has ones, else and-ed. ``marks`` have a bit for
+    each coin of a block, none of them set at first.
     """
     first, left = at
-    used, size = 0, len(marks)
+    corrections = marks.view(np.uint8)
+    used, size, last = 0, len(corrections), len(planes) - 1
     for block in range(first, len(counts)):
         if left < 0:
-            marks[:] = 0
-            left = counts[block]
+            tried = numbers[used : used + counts[block]]
+            left = counts[block] - mark_all(marks, tried)
+            used += len(tried)
         left, used = mark(marks, left, numbers, used)
         if left > 0:
             return block, left
         left = -1
         start = block * size
-        row, target = planes[0, start : start + size], out[start : start + size]
-        for k in range(1, len(planes)):
-            plane = planes[k, start : start + size]
-            if ors[k]:
-                for j in range(size):
-                    row[j] |= plane[j]
-            else:
-                for j in range(size):
-                    row[j] &= plane[j]
-        for j in range(len(target)):
-            target[j] = (row[j] | marks[j]) ^ flip
+        row = out[start : start + size]
+        for k in range(last):
+            plane, invert = planes[k, start : start + size], ors[k]
+            for j in range(len(row)):
+                row[j] = (row[j] ^ invert) & (plane[j] ^ invert) ^ invert
+        plane, invert = planes[last, start : start + size], ors[last]
+        for j in range(len(row)):
+            row[j] = ((row[j] ^ invert) & (plane[j] ^ invert) ^ invert | corrections[j]) ^ flip
+        marks[:] = ZERO
     return len(counts), left
 
 
@@ -127,14 +135,15 @@ class CountOf(WeightedDraws):
 class Scratch(NamedTuple):
     """Words that are drawn at once, and parts of them.
 
-    ``planes`` are bytes, all of zero if there are none; ``numbers`` become places; ``spare`` has a word for each row.
+    ``planes`` are bytes of all planes but the first, or zeros if there are no others; ``numbers`` become places;
+    ``spare`` has a word for each row and one more.
     """
 
     words: Words
     planes: Bytes
     numbers: Words
     spare: Words
-    marks: Bytes
+    marks: Words
 
 
 @dataclass(frozen=True)
@@ -191,9 +200,12 @@ class CorrectedCoins:
         return self.planes + 64 * _CORRECTION * float(self.correction)
 
     @cached_property
-    def ors(self) -> NDArray[np.bool_]:
-        """Whether a plane is or-ed: where its binary digit of ``base`` is 1, from the last one on, which is a 1."""
-        return np.array([self._threshold >> k & 1 for k in range(max(1, self.planes))], np.bool_)
+    def ors(self) -> Bytes:
+        """Ones for a plane after the first that is or-ed: its binary digit of ``base`` is 1, from the last but one on.
+
+        Without others, zeros are or-ed.
+        """
+        return np.array([255 * (self._threshold >> k & 1) for k in range(1, self.planes)] or [255], np.uint8)
 
     @cached_property
     def counts(self) -> CountOf:
@@ -218,16 +230,16 @@ class CorrectedCoins:
     def _sizes(self, rows: int, size: int) -> tuple[int, int, int]:
         """Return how many words the planes, the numbers and the rows take."""
         blocks = -(-rows * size // BLOCK_BYTES)
-        return self.planes * blocks * BLOCK_WORDS, self.numbers(blocks) // 4, rows
+        return max(0, self.planes - 1) * blocks * BLOCK_WORDS, self.numbers(blocks) // 4, rows + 1
 
     def _scratch(self, memory: Words, rows: int, size: int) -> Scratch:
         sizes, blocks = self._sizes(rows, size), -(-rows * size // BLOCK_BYTES)
         words = memory[: sum(sizes)]
         planes, numbers, spare = np.split(words, np.cumsum(sizes[:2]))
-        if not self.planes:
+        if not len(planes):
             planes = np.zeros(blocks * BLOCK_WORDS, np.uint64)
         by_plane = planes.view(np.uint8).reshape(-1, blocks * BLOCK_BYTES)
-        return Scratch(words, by_plane, numbers, spare, np.empty(BLOCK_BYTES, np.uint8))
+        return Scratch(words, by_plane, numbers, spare, np.zeros(BLOCK_WORDS, np.uint64))
 
     def fill(self, stream: Stream, memory: Words, out: Bytes) -> Iterator[tuple[slice, Words]]:
         """Overwrite rows of bytes, each with eight coins, part by part; yield which rows are done, and a word for each.
@@ -241,8 +253,19 @@ class CorrectedCoins:
         for i in range(parts):
             part = slice(i * rows, min((i + 1) * rows, len(out)))
             stream.fill(scratch.words)
-            self._throw(stream, scratch, counts[i], out[part].reshape(-1))
+            first = out[part].reshape(-1)
+            self._fill_first(stream, scratch.spare[-1:], first)
+            self._throw(stream, scratch, counts[i], first)
             yield part, scratch.spare[: part.stop - part.start]
+
+    def _fill_first(self, stream: Stream, spare: Words, out: Bytes) -> None:
+        """Overwrite bytes with the first plane, drawn in place; without planes, with zeros."""
+        whole = len(out) // 8
+        if self.planes:
+            stream.fill(out[: 8 * whole].view(np.uint64))
+            out[8 * whole :] = spare.view(np.uint8)[: len(out) % 8]
+        else:
+            out[:] = 0
 
     def _count(self, stream: Stream, blocks: int) -> Counts:
         """Return for each block how many corrections it has."""
@@ -254,7 +277,7 @@ class CorrectedCoins:
         return totals
 
     def _throw(self, stream: Stream, scratch: Scratch, counts: Counts, out: Bytes) -> None:
-        """Overwrite bytes by the words of the scratch, and by more numbers if these do not do."""
+        """Finish bytes of the first plane by the words of the scratch, and by more numbers if these do not do."""
         at, used = (0, -1), counts[: -(-len(out) // BLOCK_BYTES)]
         places, flip = scratch.numbers.view(np.uint16), np.uint8(255 * self.flipped)
         while True:

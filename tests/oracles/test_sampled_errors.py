@@ -95,8 +95,8 @@ def test_intervals_of_ratios_cover_where_few_were_asked():
     for run in range(120):
         tables = oracle.estimate(oracle.privatize(rows, rng=run))
         if tables.has((0, 1)):
-            found = tables.cross(0, 1).rows()
-            misses += (found.low > within) | (found.high < within)
+            ratios = tables.cross(0, 1).rows()
+            misses += (ratios.low > within) | (ratios.high < within)
     assert misses.max() <= 17
 
 
@@ -105,6 +105,6 @@ def test_a_ratio_of_many_people_has_the_interval_of_a_normal_law():
     tables = oracle.estimate(oracle.privatize([(0, 0)] * 30_000 + [(0, 1)] * 10_000 + [(1, 1)] * 20_000, rng=1))
     pair = np.array([[[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]]])
     plain = Gap(*(pair * tables.shares((0, 1))).sum(axis=(1, 2))[:, None], tables.larger_covariance((0, 1), pair)[None])
-    found = tables.cross(0, 1).rows()
-    assert [found.low[0, 0], found.high[0, 0]] == pytest.approx(np.ravel(plain.ends(1.959964)), abs=2e-4)
-    assert found.low[0, 0] < 0.75 < found.high[0, 0]
+    ratios = tables.cross(0, 1).rows()
+    assert [ratios.low[0, 0], ratios.high[0, 0]] == pytest.approx(np.ravel(plain.ends(1.959964)), abs=2e-4)
+    assert ratios.low[0, 0] < 0.75 < ratios.high[0, 0]

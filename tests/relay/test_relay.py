@@ -96,6 +96,38 @@ def test_everybody_gets_the_same_keys_and_they_are_fetched_once():
     play(story)
 
 
+def test_who_waits_for_keys_shares_one_attempt_and_its_failure():
+    class Slow(Gateway):
+        async def handle_async_request(self, request):
+            self.seen.append(request)
+            await asyncio.sleep(0.2)
+            raise httpx.ConnectTimeout("nobody is there")
+
+    async def story(client, gateway):
+        answers = await asyncio.gather(*(client.get("/keys") for _ in range(20)))
+        assert {answer.status_code for answer in answers} == {502}
+        assert len(gateway.seen) == 1
+        assert (await client.get("/keys")).status_code == 502
+        assert len(gateway.seen) == 2
+
+    play(story, Slow())
+
+
+def test_an_answer_that_comes_byte_by_byte_holds_no_place_for_long(monkeypatch):
+    class Dripping(httpx.AsyncByteStream):
+        async def __aiter__(self):
+            while True:
+                yield b"x"
+                await asyncio.sleep(0.01)
+
+    async def story(client, gateway):
+        answer = await client.post("/", content=b"encrypted", headers=OHTTP)
+        assert answer.status_code == 502
+
+    monkeypatch.setattr("fldp.relay.app._WHOLE_SECONDS", 0.3)
+    play(story, Gateway(lambda: httpx.Response(200, stream=Dripping())))
+
+
 def test_keys_are_fetched_again_where_the_collector_refuses_requests_but_not_each_time(monkeypatch):
     now = [1000.0]
     monkeypatch.setattr("fldp.relay.app.time.monotonic", lambda: now[0])

@@ -1,5 +1,5 @@
 /**
- * Blind RSA signatures, RSABSSA-SHA384-PSS-Deterministic of RFC 9474: the side of who asks. WebCrypto has PSS, but no RSA
+ * Blind RSA signatures, RSABSSA-SHA384-PSS-Deterministic of RFC 9474: for those who ask. WebCrypto has PSS, but no RSA
  * on bare numbers, without which nothing can be blinded. As in `fldp/passes/blind_rsa.py`.
  */
 
@@ -64,7 +64,7 @@ export function drawBlinding(n: bigint): bigint {
   }
 }
 
-/** Return the encoded message times the power of `blinding`: to who does not know that, any number. */
+/** Return the encoded message times the power of `blinding`: without that, it could be any number. */
 export async function blind(n: bigint, message: Uint8Array, salt: Uint8Array, blinding: bigint): Promise<Bytes> {
   const size = n.toString(16).length / 2;
   return bytesOfNumber((numberOf(await encode(message, salt, size)) * raised(blinding, n)) % n, size);

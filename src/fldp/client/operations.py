@@ -464,7 +464,7 @@ class Operations:
             raise CollectorError(f"{self._line.address}: gives no good pass: {clean(error)}") from None
 
     def _line_to_issuer(self, issuer: str | None) -> Line:
-        """Return the way to who issues passes; where there is a relay, never past it to the collector's own origin."""
+        """Return the way to the issuer of passes; with a relay, never past it to the collector's own origin."""
         if issuer is None or (self._relay is not None and origin_of(issuer) == self._line.address.origin):
             return self._line
         return self._line_to(issuer)

@@ -1,4 +1,4 @@
-"""Blind RSA signatures: RSABSSA-SHA384-PSS-Deterministic of RFC 9474, the side of who asks and who verifies.
+"""Blind RSA signatures: RSABSSA-SHA384-PSS-Deterministic of RFC 9474, for those who ask and those who verify.
 
 ``cryptography`` has PSS, but no RSA on bare numbers, without which nothing can be blinded. What is here needs SHA-384
 and ``pow``; the library is the judge in the tests. Nobody computes with a private key here (``fldp.passes.issuing``).
@@ -64,7 +64,7 @@ class PublicKey:
         return -(-self.n.bit_length() // 8)
 
     def blind(self, message: bytes, salt: bytes, blinding: int) -> bytes:
-        """Return the encoded message times ``blinding ** e``: to who does not know ``blinding``, any number."""
+        """Return the encoded message times ``blinding ** e``: without ``blinding``, it could be any number."""
         encoded = int.from_bytes(encode(message, salt, self.n.bit_length() - 1))
         if math.gcd(encoded, self.n) != 1 or not 0 < blinding < self.n or math.gcd(blinding, self.n) != 1:
             raise SignatureError("the message or the number that blinds it has a factor of the key")

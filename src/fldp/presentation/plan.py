@@ -23,7 +23,7 @@ from fldp.presentation.tables import screen_width
 from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
-_CROWD_NOTE = "Crowd: the epsilon for who sees only totals of these users, half of them honest (fldp shuffle)."
+_CROWD_NOTE = "Crowd: the epsilon towards those who see only totals of these users, half of them honest (fldp shuffle)."
 _NOTES = (
     "Errors are standard errors of a count, as shares of all users; the mean is over all values, root of the squares.",
     f"Seen from: the smallest frequency whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",

@@ -17,7 +17,7 @@ _NAMES = {"collector_epsilon": "epsilon, for the collector", "epsilon": "epsilon
 CONDITIONS = (
     "This holds for published totals alone: not for the collector, nor for its database.",
     TWO_LOOKS,
-    "Fakes hide nobody from who sent them, so only honest answers count: --honest says how many there are at least.",
+    "Fakes hide nobody from those who sent them, so only honest answers count: --honest says how many at least.",
 )
 
 
@@ -26,7 +26,7 @@ def unsaid(survey: Survey | None, crowd: Shuffled, oracle: Oracle) -> str | None
     if survey is not None and survey.repeat != "once":
         return "People answer this survey again and again; a crowd hides one report of each, and not all of them."
     if survey is not None and survey.derives and survey.pass_terms is None:
-        return "Tickets decide a part of each report, which names its sender to who made them: a crowd adds nothing."
+        return "Tickets decide a part of each report, which tells their maker who sent it: a crowd adds nothing."
     if not stated(crowd, oracle):
         least = f"at least {MIN_PEOPLE:,} honest answers that bring epsilon to half or less"
         return f"Too few to speak of a crowd: it takes {least}; these are {crowd.people:,}."

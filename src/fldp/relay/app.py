@@ -28,7 +28,8 @@ from fldp.support.identifiers import SURVEY_NAME
 KEYS_SECONDS = 3600.0  # the collector's keys are fetched at most so often, and served to everybody alike
 MAX_VERSIONS_BYTES = 1 << 20
 STALE_SECONDS = 60.0  # or so often, where the collector refuses requests: its keys may have changed
-_TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+_TIMEOUT = httpx.Timeout(30.0, connect=10.0)  # of each step
+_WHOLE_SECONDS = 60.0  # of a whole answer: one that comes byte by byte would hold a place for hours
 _PASSED_ON = ("content-type", "retry-after")
 _chance = random.SystemRandom()
 
@@ -53,7 +54,8 @@ class Relay(OpenApp):
 
     def __init__(self, settings: RelaySettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._settings, self._held = settings, 0
-        self._keys, self._keys_last, self._lock = _Fetched(), KEYS_SECONDS, asyncio.Lock()
+        self._keys, self._keys_last = _Fetched(), KEYS_SECONDS
+        self._fetching: asyncio.Task[Response] | None = None
         # One pool for all clients, so that connections tell the collector nothing about who is who.
         self._http = httpx.AsyncClient(
             transport=transport,
@@ -93,12 +95,18 @@ class Relay(OpenApp):
 
     async def _hand_out(self, _request: Request) -> Response:
         """Return the keys, the same bytes to everybody: a key for one person would tell who that is."""
-        async with self._lock:
-            if time.monotonic() - self._keys.at > self._keys_last:
-                answer = await self._asked("GET", "/v1/ohttp/keys", ohttp.MAX_KEYS_BYTES)
-                if answer.status_code != 200:
-                    return answer
-                self._keys, self._keys_last = _Fetched(bytes(answer.body), time.monotonic()), KEYS_SECONDS
+        if time.monotonic() - self._keys.at <= self._keys_last:
+            return complete(Response(self._keys.data, media_type=ohttp.KEYS_TYPE))
+        # Everybody who asks meanwhile shares one attempt: in a queue, each would wait for its own to fail.
+        if self._fetching is None or self._fetching.done():
+            self._fetching = asyncio.create_task(self._fetch_keys())
+        return await asyncio.shield(self._fetching)
+
+    async def _fetch_keys(self) -> Response:
+        answer = await self._asked("GET", "/v1/ohttp/keys", ohttp.MAX_KEYS_BYTES)
+        if answer.status_code != 200:
+            return answer
+        self._keys, self._keys_last = _Fetched(bytes(answer.body), time.monotonic()), KEYS_SECONDS
         return complete(Response(self._keys.data, media_type=ohttp.KEYS_TYPE))
 
     async def _mirror(self, request: Request) -> Response:
@@ -114,9 +122,12 @@ class Relay(OpenApp):
         """Ask the collector; nothing of the client's request goes along but its body."""
         headers = {} if body is None else {"Content-Type": ohttp.REQUEST_TYPE}
         try:
-            async with self._http.stream(method, f"{self._settings.to}{path}", content=body, headers=headers) as answer:
+            async with (
+                asyncio.timeout(_WHOLE_SECONDS),
+                self._http.stream(method, f"{self._settings.to}{path}", content=body, headers=headers) as answer,
+            ):
                 data = await _bounded(answer.aiter_raw(), most)
-        except (httpx.HTTPError, OSError):
+        except (httpx.HTTPError, OSError):  # TimeoutError is an OSError
             raise HTTPException(502, "the collector cannot be reached from the relay") from None
         if 300 <= answer.status_code < 400:
             raise HTTPException(502, "the collector answers with a redirect, which is not followed; correct --to")

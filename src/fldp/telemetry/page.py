@@ -131,7 +131,7 @@ def _facts(data: Data) -> Iterator[str]:
         "Of it in twelve months": f"epsilon {data['spent']['year']}",
         "Given away to all": data["spent"]["all"],
         "Collector": data["collector"],
-        "Relay": data["relay"] or "none: the collector sees the address of who sends",
+        "Relay": data["relay"] or "none: the collector sees the sender's address",
         "Kept in": data["files"]["state"],
         "Ledger of all programs": data["files"]["ledger"],
     }

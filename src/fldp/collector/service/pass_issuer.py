@@ -26,14 +26,15 @@ class PassIssuer:
     def key_of(self, terms: PassTerms) -> PrivateKey | None:
         """Return the private key that passes are signed with, if it is here; read from the store once."""
         key_id = terms.key.key_id
-        if key_id not in self._keys:
+        key = self._keys.get(key_id)  # one look: other threads may clear them meanwhile
+        if key is None:
             stored = self._store.find_issuer(key_id)
             if stored is None or stored.private is None:
                 return None
             if len(self._keys) >= _KEPT:
                 self._keys.clear()
-            self._keys[key_id] = PrivateKey.decode(stored.private)
-        return self._keys[key_id]
+            key = self._keys[key_id] = PrivateKey.decode(stored.private)
+        return key
 
     async def sign(self, key: PrivateKey, blinded: bytes) -> bytes:
         """Sign, after those that came before; too many at the same time are refused."""

@@ -227,7 +227,7 @@ const cardOf = (survey) => [
 ];
 
 /**
- * Make a part that is opened by who wants to know more.
+ * Make a part that people open if they want to know more.
  *
  * @param {Content[]} content
  */

@@ -102,7 +102,7 @@ function mistakeOf(text, words) {
 
 /**
  * A number of a scale, with its unit. One outside the range counts as its nearest end and is not refused: the range
- * is the collector's, who would learn from who stays silent.
+ * is the collector's, who could learn from silence.
  *
  * @param {Scale} scale
  * @param {Texts} words

@@ -65,14 +65,14 @@ def _opening(evidence: Evidence, results: list[Verdict], full: bool) -> list[str
     return [
         "# The paper, reproduced",
         "",
-        "Claim by claim, what holds of *FLDP: Flexible strategy for local differential privacy* (Zhao et al., arXiv "
+        "A verdict on every claim of *FLDP: Flexible strategy for local differential privacy* (Zhao et al., arXiv "
         "2203.14875).",
         f"`fldp experiment paper` wrote this page and all its figures: fldp {fldp.__version__}, seed {main.seed}, "
         f"{main.runs} runs, epsilon from {min(main.epsilons):g} to {max(main.epsilons):g}, tallies from {how}. The "
-        "same seed gives the same page, but for the times.",
+        "same seed gives the same page, except for the times.",
         "",
-        f"**Of {len(results)} claims, {counts}.** Each was decided by a number of this run. The paper prints pictures "
-        "without numbers; of those only the trend can be compared, and the page says so where that is the case.",
+        f"**Of {len(results)} claims, {counts}.** A number of this run decides each claim. The paper prints some results "
+        "as pictures without numbers; for these only the trend can be compared, and the page says so.",
         "",
         *datasets,
     ]
@@ -117,11 +117,11 @@ def _panel_tables(evidence: Evidence) -> list[str]:
     lines = [
         "## Panel by panel",
         "",
-        "Is FHR as published the best of the three? First the verdict, then at how many epsilons its mean is the "
-        "best, then its lead over the better of OUE and OLH in standard errors, below and above epsilon 1.76. A "
-        f"lead of {AHEAD:g} counts; by chance one panel in 44 has it. *yes*: as the paper says, which for KLD and "
-        "NCR is at every epsilon, for SE and RE at most of them. *below 1.76*: ahead there, but not at as many "
-        "epsilons as it says.",
+        "Is FHR as published the best of the three? Each cell has the verdict, the number of epsilons at which its "
+        "mean is the best, and its lead over the better of OUE and OLH in standard errors, below and above epsilon "
+        f"1.76. A lead of {AHEAD:g} counts; by chance one panel in 44 has it. *yes*: as the paper says (for KLD and "
+        "NCR at every epsilon, for SE and RE at most of them). *below 1.76*: ahead there, but at fewer epsilons than "
+        "the paper says.",
     ]
     sizes = evidence.evaluation.main.top
     for metric in FOUR:
@@ -156,9 +156,9 @@ def _gains(evidence: Evidence) -> list[str]:
     return [
         "## The gain of the notion, and the gain of the mechanism",
         "",
-        f"Variance of a count divided by the users, the mean over all values, measured on {name}. The weaker notion "
-        "gains what FWR gains from eta 1 to eta 1/2. The decoder gains what the same FHR reports give if nothing is "
-        "thrown away. The mechanism gains what FWR has over FHR as published, at the same eta.",
+        f"Variance of a count divided by the number of users, averaged over all values, measured on {name}. Gains "
+        "are ratios. Notion: FWR at eta 1 to FWR at eta 1/2. Decoder: the paper's decoder to the full one, on the same "
+        "FHR reports. Mechanism: FHR as published to FWR, at the same eta.",
         "",
         *table([*headings, "notion", "decoder", "mechanism"], rows),
     ]
@@ -186,14 +186,15 @@ def _fair(evidence: Evidence) -> list[str]:
     return [
         "## The same error, and what an attacker gets",
         "",
-        "An epsilon with eta 1/2 is not the same promise as an epsilon alone. Here each is beside OUE, which is "
-        "plain LDP, with the epsilon at which its error is the same: how many times as often the best guess from "
-        f"one report is right if nothing else is known, how often if the population of {evidence.population.name} is "
-        f"known (without a report: {before}), and how many values a report leaves possible in the mean. Blind, the "
+        "An epsilon with eta 1/2 is not the same promise as an epsilon alone. Here each oracle is compared with OUE, "
+        "which is plain LDP, at the epsilon with the same error. Blind: by what factor a report improves the best "
+        f"guess if nothing else is known. Informed: how often it is right if the population of "
+        f"{evidence.population.name} is known (without a report: {before}). Values left: how many values a report "
+        "leaves possible on average. Blind, the "
         f"attacker gets less from the weaker notion than from plain LDP in {blind} of {len(evidence.matches)} pairs; "
         f"informed, in {informed}. Only the weaker notion rules out values for certain.",
         "",
-        *table(["oracle", "epsilon", "eta", "error", "guess, blind: times", "guess, informed", "values left"], rows),
+        *table(["oracle", "epsilon", "eta", "error", "guess, blind: factor", "guess, informed", "values left"], rows),
     ]
 
 
@@ -214,10 +215,10 @@ def _costs(evidence: Evidence) -> list[str]:
         "## Complexity, measured",
         "",
         f"{evidence.population.domain_size:,} values, epsilon {evidence.epsilon:g}, {users:,} users in a batch, one "
-        "core, the least of several, seconds of the processor. These times are the only figures on this page that "
-        "differ from run to run.",
+        "core, CPU time, the least of several runs. These times are the only figures on this page that differ from "
+        "run to run.",
         "",
-        *table(["oracle", "bits", "client, a report", "server, a report", "server, all values", "server's work"], rows),
+        *table(["oracle", "bits", "client, per report", "server, per report", "server, all values", "server's work"], rows),
     ]
 
 

@@ -72,7 +72,7 @@ def server_work(evidence: Evidence) -> ClaimFinding:
         not any(growing),
         fhr.estimate < costs["olh"].tally,
         f"{fhr.growth:.2g} times as long for 10 n",
-        f"Ten times the reports take so many times as long to tally: {growth}. So there are n additions as well. FHR: "
+        f"Slowdown of tallying for ten times the reports: {growth}. So there are n additions as well. FHR: "
         f"{_each(fhr)} a report, then one transform of {duration(fhr.estimate)} for all values; OLH: "
         f"{_each(costs['olh'])} a report.",
     )

@@ -16,6 +16,7 @@ from support.client import TOKEN, estimates_reply, self_signed, survey
 from support.client_kinds import asked
 from support.raw_server import answer, raw
 from support.serving import shell
+from support.waiting import LONG
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
@@ -47,7 +48,7 @@ def test_what_drips_without_an_end_is_cut(kind, what, monkeypatch):
     assert error.value.status is None
     for thread in threading.enumerate():
         if thread.name == "fldp watch":
-            thread.join(10)
+            thread.join(LONG)
             assert not thread.is_alive()
 
 
@@ -66,30 +67,30 @@ def test_what_drips_in_private_is_cut_too(kind, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_a_file_that_comes_slowly_gets_more_time_but_not_without_an_end(kind, monkeypatch, tmp_path):
-    monkeypatch.setattr(messages, "MAX_SECONDS", 0.8)
-    head, part = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nPAR1", b"." * 1000
-    with raw([head, *[part, 0.05] * 24, b"PAR1"]) as (url, _):  # 1.2 s, and 24,000 bytes give 5.9 s more
-        assert asked(kind, url, lambda client: client.export("ab" * 32, tmp_path / "all.parquet")) == 24_008
+    monkeypatch.setattr(messages, "MAX_SECONDS", 4.0)
+    head, part = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nPAR1", b"." * 10_000
+    with raw([head, *[part, 0.2] * 24, b"PAR1"]) as (url, _):  # 4.8 s, and 240,000 bytes give 59 s more
+        assert asked(kind, url, lambda client: client.export("ab" * 32, tmp_path / "all.parquet")) == 240_008
     with raw(slowly(head, b".")) as (url, _), pytest.raises(CollectorError, match="is not complete after"):
         asked(kind, url, lambda client: client.export("ab" * 32, tmp_path / "cut.parquet"), retries=0)
     assert [path.name for path in tmp_path.iterdir()] == ["all.parquet"]
 
 
 def test_one_thread_watches_and_ends_when_nothing_goes_on(monkeypatch):
-    monkeypatch.setattr(messages, "MAX_SECONDS", 1.0)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 4.0)  # what is answered at once is in time on a busy machine, too
 
     def watching():
         return [thread for thread in threading.enumerate() if thread.name == "fldp watch"]
 
     def script(lines):
-        return [3.0, *answer(b"[]")] if "tokens" in lines[0] else answer(b"[]")
+        return [12.0, *answer(b"[]")] if "tokens" in lines[0] else answer(b"[]")
 
     with raw(script) as (url, _), Client(url, retries=0) as client:
         for _ in range(2):
             assert [client.surveys() for _ in range(5)] == [[]] * 5
             assert len(watching()) <= 1
             for thread in watching():
-                thread.join(10)  # it sleeps once and finds nothing to watch
+                thread.join(LONG)  # it sleeps once and finds nothing to watch
             assert watching() == []
         with pytest.raises(CollectorError, match="is not complete after"):
             client.tokens()
@@ -97,7 +98,7 @@ def test_one_thread_watches_and_ends_when_nothing_goes_on(monkeypatch):
 
 def test_one_that_is_cut_can_ask_again(monkeypatch):
     """The next request finds no dead connection, and an answer in time is not cut."""
-    monkeypatch.setattr(messages, "MAX_SECONDS", 1.0)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 4.0)
     turns = iter([ENDLESS["a header"], lambda asked: [HEAD + b"Content-Length: 2\r\n\r\n[]"]])
     with raw(lambda asked: next(turns)(asked)) as (url, seen), Client(url, patience=0.01) as client:
         assert client.surveys() == []

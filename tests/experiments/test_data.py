@@ -23,6 +23,7 @@ from fldp.experiments.datasets import population
 from fldp.experiments.datasets import xlsx as spreadsheet
 from fldp.experiments.datasets.download import Original, fetch
 from fldp.experiments.datasets.population import get, load
+from support.waiting import LONG
 
 real_files = pytest.mark.skipif(not os.environ.get("FLDP_DATA"), reason="FLDP_DATA names no folder")
 
@@ -349,7 +350,7 @@ class Server(BaseHTTPRequestHandler):
         self.wfile.write(data)
         self.wfile.flush()
         if self.path == "/stalls":
-            self.server.release.wait(5)
+            self.server.release.wait(LONG)
 
     def log_message(self, *ignored):
         pass
@@ -375,7 +376,7 @@ def server():
 
 
 def original(server, path="/brown.zip", **changes):
-    return Original("x.zip", f"http://127.0.0.1:{server.server_address[1]}{path}", timeout=3, **changes)
+    return Original("x.zip", f"http://127.0.0.1:{server.server_address[1]}{path}", timeout=LONG, **changes)
 
 
 def test_a_corpus_is_fetched_once(folders, server):
@@ -440,7 +441,7 @@ def test_fetching_that_fails_leaves_nothing(folders, server, path, changes, why)
 
 
 def test_no_network(folders):
-    unreachable = Original("x.zip", "http://127.0.0.1:9/x.zip", timeout=3)
+    unreachable = Original("x.zip", "http://127.0.0.1:9/x.zip", timeout=LONG)
     assert complaint(lambda: fetch(unreachable)) == (
         "x.zip: could not be fetched ([Errno 111] Connection refused): get http://127.0.0.1:9/x.zip some other way, "
         "put it into a folder and name that in FLDP_DATA"

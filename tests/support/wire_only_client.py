@@ -39,7 +39,7 @@ def main(mode, label, count):
         print("first line\nthe dog ate it\x1b[31m", file=sys.stderr)
         sys.exit(3)
     if mode == "slow":
-        time.sleep(60)
+        time.sleep(600)
     if mode == "endless":
         while True:
             sys.stdout.buffer.write(bytes(1 << 16))
@@ -51,7 +51,7 @@ def main(mode, label, count):
     sys.stdout.flush()
     if mode == "lingers":
         sys.stdout.close()
-        time.sleep(60)
+        time.sleep(600)
     if mode == "fails later":
         sys.exit(1)
 

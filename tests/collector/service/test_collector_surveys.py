@@ -16,7 +16,7 @@ from fldp.collector.storage.protocol import StoredSurvey, StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_app import collector, play  # noqa: F401
 from support.collector_server import batch, key, specification
-from support.waiting import until
+from support.waiting import LONG, until
 
 
 async def publish(client, question="?", **collect):
@@ -31,7 +31,7 @@ def test_nothing_is_shown_of_a_survey_while_it_is_being_deleted(collector, monke
 
     def slow():
         began.set()
-        assert go.wait(20)
+        assert go.wait(LONG)
         purge()
 
     async def story(client):

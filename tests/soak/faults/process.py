@@ -73,6 +73,11 @@ class Watched(Server):
         """The last line of the log; one before it may be cut off, where the disk was full."""
         return json.loads((self.folder / "log").read_text().splitlines()[-1])
 
+    @property
+    def errors(self):
+        """What the collector itself says is wrong, each once."""
+        return sorted({f"{line['event']}: {line.get('error')}" for line in self.logged if line["level"] == "error"})
+
     def turn_clock(self, seconds):
         """Move the clock to so far from the time."""
         new = self.folder / "clock.new"

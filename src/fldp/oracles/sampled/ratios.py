@@ -67,7 +67,7 @@ def ratios(
     least, _ = whole.ends(z, below, np.sqrt(np.maximum(covariances[:, 1, 1], 0.0)))
     low, high = np.where(least > 0, low, 0.0), np.where(least > 0, high, 1.0)  # perhaps nobody is below the line
     shares = np.clip(np.divide(above, below, out=np.zeros_like(above), where=below != 0), 0, 1)
-    return Ratios(*(each.reshape(shape) for each in (shares, low, high)), level, labels)
+    return Ratios(shares.reshape(shape), low.reshape(shape), high.reshape(shape), level, labels)
 
 
 @dataclass(frozen=True, eq=False)

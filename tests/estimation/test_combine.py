@@ -150,7 +150,12 @@ def test_answers_to_different_questions_are_not_combined():
 
 def test_bad_input():
     tally = fldp.simulate(fldp.RR(1.0), [5, 5], rng=1)
+    several = fldp.Sampled(1.0, answers=[2, 3], views=2)
+    reports = several.privatize([[0, 1]] * 50, rng=1)
     for tallies, message in (
+        ([reports], "combine: each part must be .*of one question, not of several"),
+        ([several.estimate(reports)], "combine: each part must be .*of one question, not of several"),
+        ([several.estimate(reports)[0]], "combine: each part must be .*of one question, not of several"),
         ([], "combine: at least one tally is needed"),
         ([3], "combine: each part must be a tally"),
         ([combine([tally])], "combine: each part must be a tally"),

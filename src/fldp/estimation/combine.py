@@ -13,6 +13,7 @@ from fldp.data.values import as_list
 from fldp.errors import DomainError, MergeError
 from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.support.validation import fail, one_of
 
 
@@ -126,11 +127,12 @@ def _noise(part: Estimate) -> Floats:
 
 
 def _estimate(part: Any) -> Estimate:
-    if isinstance(part, Tally | Reports):
-        return part.oracle.estimate(part)
-    if not isinstance(part, Estimate) or part.biased or isinstance(part, Combined):
-        raise fail("combine", "each part", "a tally, reports, or an unbiased estimate of one tally", part)
-    return part
+    estimate = part.oracle.estimate(part) if isinstance(part, Tally | Reports) else part
+    usual = isinstance(estimate, Estimate) and isinstance(estimate.oracle, FrequencyOracle)
+    if not usual or estimate.biased or isinstance(estimate, Combined):
+        rule = "a tally, reports, or an unbiased estimate of one tally (of one question, not of several or of a number)"
+        raise fail("combine", "each part", rule, part)
+    return estimate
 
 
 def _labels(parts: tuple[Estimate, ...]) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
 from fldp.numerics.bounded_laws import Steps
 from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.plain.wave import Wave, WaveScores
 from fldp.oracles.sampled.sampled import Sampled
@@ -116,7 +117,9 @@ def wave_number(estimate: Estimate, scale: Scale) -> Number:
 
 
 def even_number(oracle: Oracle, scale: Scale, users: int) -> Number:
-    """Return the number of this many people whose numbers are spread evenly, as if there were no noise: for plans.
+    """Return the number of this many people whose numbers are spread evenly, for plans of sums of its cells.
+
+    The cells have no errors of their own here: a plan would compute a thousand of them, and show none.
 
     >>> import fldp
     >>> even_number(fldp.number(epsilon=1.0, bins=8), Scale(0, 1, bins=8), 1000).mean().value
@@ -125,7 +128,9 @@ def even_number(oracle: Oracle, scale: Scale, users: int) -> Number:
     even = np.full(scale.size, 1 / scale.size)
     if scale.goal == MEAN:
         return wave_number(Estimate(cast(Wave, oracle), users * even, np.zeros(scale.size), users), scale)
-    return table_number(_even_tables(cast(Sampled, oracle), even, users), 0, scale)
+    tables = _even_tables(cast(Sampled, oracle), even, users)
+    plain = Estimate(cast(FrequencyOracle, oracle), users * even, np.zeros(scale.size), users)
+    return Number.of(plain, scale, TableShares(tables, 0))
 
 
 def _even_tables(oracle: Sampled, even: Floats, users: int) -> Tables:

@@ -23,6 +23,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.sampled.views import Block, RecordView
 
 Questions = tuple[int, ...]
+_LEAST_PIVOT = 1e-10  # of the largest entry: below are directions that nobody reported about, and rounding
 
 
 def spread_of(oracle: FrequencyOracle) -> float:
@@ -53,15 +54,14 @@ class Effects:
 
     @cached_property
     def spreads(self) -> list[float]:
-        """The variance of a share in every view."""
-        known = {id(member): spread_of(member) for member in {id(m): m for m in self.members}.values()}
-        return [known[id(member)] for member in self.members]
+        """The variance of a share in every view; 0 of a wave, whose scores know its information."""
+        asked = zip(self.members, self.views, strict=True)
+        known = {id(member): spread_of(member) for member in {id(m): m for m, v in asked if v.has_spread}.values()}
+        return [known.get(id(member), 0.0) for member in self.members]
 
-    @cached_property
-    def _precisions(self) -> list[float]:
-        """How much each view tells about an effect that it has."""
-        sizes = zip(self.people, self.views, self.spreads, strict=True)
-        return [count / (view.size * spread) for count, view, spread in sizes]
+    def _precision(self, number: int) -> float:
+        """Return how much a block tells about an effect that it has."""
+        return self.people[number] / (self.views[number].size * self.spreads[number])
 
     def _with(self, effect: Questions) -> list[int]:
         """Return the blocks with people that have all of these questions."""
@@ -74,11 +74,11 @@ class Effects:
     def weights_of(self, effect: Questions) -> dict[int, float]:
         """Return the weight of every block in an effect; raise ``DomainError`` if nobody's report is about it."""
         blocks = self._with(effect)
-        total = sum(self._precisions[k] for k in blocks)
+        total = sum(map(self._precision, blocks))
         if not total:
             asked = " and ".join(map(str, effect))
             raise DomainError(f"estimate: no report is about question{'s' * (len(effect) > 1)} {asked} yet")
-        return {k: self._precisions[k] / total for k in blocks}
+        return {k: self._precision(k) / total for k in blocks}
 
     def is_mixed(self, question: int) -> bool:
         """Whether views of other kinds than blocks are about a question."""
@@ -103,7 +103,7 @@ class Effects:
                 scores[k] = self.people[k] * score
                 information += scores[k] @ view.project(question, self.answers)
         scale = float(np.trace(information)) / size**2
-        if not scale or np.linalg.matrix_rank(information + scale) < size:
+        if not scale or not _is_definite(information + scale):
             raise DomainError(f"estimate: too few reports are about question {question} yet")
         inverse = np.linalg.inv(information + scale) - 1 / (scale * size**2)
         return {k: inverse @ score for k, score in scores.items()}
@@ -173,6 +173,19 @@ def centred(table: Floats, axes: range) -> Floats:
 def _subsets(count: int) -> Iterator[tuple[int, ...]]:
     for size in range(1, count + 1):
         yield from combinations(range(count), size)
+
+
+def _is_definite(matrix: Floats) -> bool:
+    """Whether a symmetric matrix without negative directions has none that is 0, by the pivots of its Cholesky factor.
+
+    >>> _is_definite(np.array([[2.0, 1.0], [1.0, 2.0]])), _is_definite(np.ones((2, 2)))
+    (True, False)
+    """
+    try:
+        pivots = np.diag(np.linalg.cholesky(matrix)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool(pivots.min() > _LEAST_PIVOT * np.diag(matrix).max())
 
 
 def _known(shares: Floats | None) -> Floats:

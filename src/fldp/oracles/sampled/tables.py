@@ -225,15 +225,23 @@ class Tables(Displayed):
         """Return the estimated shares of all cells of a table, an axis for each question."""
         chosen = self._indices(questions)
         known = self.repaired.get(chosen)
-        return known if known is not None else self._effects.table(chosen, self.decoded)
+        return known if known is not None else self._unbiased(chosen)
 
     def plausible(self, questions: Questions) -> Floats:
         """Return shares to put into formulas of variances: not negative, and adding up to 1."""
-        table = self._effects.table(questions, self.decoded)
+        table = self._unbiased(questions)
         return _norm_sub(table.reshape(-1), 1.0).reshape(table.shape)
 
     def _unbiased(self, questions: Questions) -> Floats:
-        return self._effects.table(questions, self.decoded)
+        """Return the unbiased shares, of a table of which there are many cells only once."""
+        if questions not in self._known_tables:
+            self._known_tables[questions] = self._effects.table(questions, self.decoded)
+            self._known_tables[questions].setflags(write=False)
+        return self._known_tables[questions]
+
+    @cached_property
+    def _known_tables(self) -> dict[Questions, Floats]:
+        return {}
 
     def linear(
         self, questions: Iterable[int | str], weights: Floats, *, people: str = RESPONDENTS

@@ -58,6 +58,7 @@ class RecordView(ABC):
 
     kind: ClassVar[str] = ""
     tells_all: ClassVar[bool] = True  # whether it tells all answers to its questions apart
+    has_spread: ClassVar[bool] = True  # whether one spread of its shares is all that a score needs
 
     @classmethod
     @abstractmethod
@@ -191,6 +192,7 @@ class WaveView(RecordView):
     width: int
 
     kind = "wave"
+    has_spread = False
 
     @classmethod
     def read(cls, owner: str, entry: Entry, answers: Answers) -> "WaveView":

@@ -48,8 +48,8 @@ def worse(loops, limit):
 def test_hot_kernels_compile_to_no_more_than_they_did():
     compiled = compiled_for_all("support.hot_kernels")
     assert compiled.keys() == LIMITS.keys()
-    found = [(name, worse(loops, LIMITS[name]), loops) for name, loops in compiled.items()]
-    assert [each for each in found if each[1]] == []
+    judged = [(name, worse(loops, LIMITS[name]), loops) for name, loops in compiled.items()]
+    assert [each for each in judged if each[1]] == []
     assert [name for name, loops in compiled.items() if loops.instructions < LIMITS[name].instructions / 2] == []
 
 

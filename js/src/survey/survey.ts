@@ -170,8 +170,7 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   const questions = isSeveral ? (several?.({ tables, ...fields }, checks) ?? null) : null;
   const size = questions ? undefined : sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
-  const searched = fields.search === undefined ? undefined : search?.(fields);
-  const round = scale ?? searched;
+  const round = (fields.search === undefined ? undefined : search?.(fields)) ?? scale; // a search refuses numbers
   const { name, domain_size } = Object(fields.oracle) as Fields;
   require(domain_size === undefined, "oracle.domain_size", "left out: the survey has it", domain_size);
   const isRecord = scale && scale.goal !== "mean" && name === "sampled"; // a number is a record of one answer

@@ -58,7 +58,6 @@ export const byMistake = (app: string, initial: string): Mode | undefined =>
 export function byChoice(app: string, choice: Choice | null, initial: string): Mode {
   if (!choice) return { mode: initial as ModeName, reason: `the default of ${app}` };
   const { mode, since = "", all } = choice;
-  if (!MODES.includes(mode))
-    return off("the stored choice names an unknown mode; choosing on, local or off mends it");
+  if (!MODES.includes(mode)) return off("the stored choice names an unknown mode; choosing on, local or off mends it");
   return { mode: mode as ModeName, reason: `chosen for ${all ? "all programs" : app}`, since };
 }

@@ -50,7 +50,7 @@ function unframed(file: string, content: string): string {
 const remove = (file: string): Promise<void> => unlink(file).catch(() => undefined);
 
 /** Have the system write a file, or the names in a folder, to the disk; some systems cannot do so with a folder. */
-async function synchronize(path: string): Promise<void> {
+export async function synchronize(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync().catch((error) => {

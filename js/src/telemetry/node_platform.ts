@@ -13,7 +13,7 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Readable } from "node:stream";
 import { FldpError } from "../bundle_shared.js";
-import { fileStore } from "../participant/file_store.js";
+import { fileStore, synchronize } from "../participant/file_store.js";
 import type { Place, Platform } from "./agent.js";
 import { type Choices, choicesOf, choicesText } from "./choices.js";
 import type { ModeName } from "./metrics.js";
@@ -66,6 +66,7 @@ async function choose(app: string, mode: ModeName, day: string): Promise<void> {
   const hidden = `${choicesPath()}.${randomUUID()}`;
   await writeFile(hidden, text, { flush: true } as object);
   await rename(hidden, choicesPath());
+  await synchronize(dirname(choicesPath()));
 }
 
 /** Ask without keeping the program alive: one that ends meanwhile sends again at its next start, under the same key. */

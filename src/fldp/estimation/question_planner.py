@@ -7,7 +7,8 @@ included, times the number of people:
     tau_U = sum over views v with all of U of  w_v / sigma_v^2
 
 The importance of a table weighs its error. Weights of views come out of a few multiplications, additions, divisions and
-square roots of plain floats in a fixed order, so that a survey has the same version wherever it is planned.
+square roots of plain floats in a fixed order, so that a survey has the same version wherever it is planned. For the
+same reason floats are added up in loops: ``sum`` rounds differently from Python 3.12 on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -261,19 +261,10 @@ def verification_facts(
     verification: "Verification", oracle: Oracle | None, at: Iterable[float] = (), *, exactly: bool = True
 ) -> dict[str, Json]:
     """Return the results of a verification, with the deltas at some epsilons: ``exactly``, or in words."""
-    facts: dict[str, Json] = {"oracle": describe(oracle)} if oracle else {}
-    size, whole, scope = verification.domain_size, analysis(oracle).domain_size if oracle else None, ""
-    if verification.oracle and analysis(verification.oracle).candidates is not None:
-        facts["among"] = f"{size:,} strings"
-    elif verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
-        facts |= compared
-        scope = " on these records"
-    elif whole not in (None, size):
-        same = verification.oracle and oracle and analysis(verification.oracle).coin == analysis(oracle).coin
-        coins = "with the same coin" if same else "with a coin of their own"
-        scope = "" if same else f" on {size} values; for {whole:,} it is not proved"
-        facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
-    facts |= {
+    enumerated, scope = _enumerated(verification, oracle)
+    facts: dict[str, Json] = {
+        **({"oracle": describe(oracle)} if oracle else {}),
+        **enumerated,
         "epsilon": verification.epsilon,
         **{f"epsilon of {name}": epsilon for name, epsilon in verification.lasting.items()},
         "eta": str(verification.eta) if exactly else _share(verification.eta),
@@ -290,6 +281,21 @@ def verification_facts(
         if verification.notion is None
         else {"claim": str(verification.judgement), "verdict": _verdict(verification, scope)}
     )
+
+
+def _enumerated(verification: "Verification", oracle: Oracle | None) -> tuple[dict[str, Json], str]:
+    """Return which values a verification is about, where these are not all, and what that leaves of its verdict."""
+    size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
+    if verification.oracle and analysis(verification.oracle).candidates is not None:
+        return {"among": f"{size:,} strings"}, ""
+    if verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
+        return {**compared}, " on these records"
+    if whole in (None, size):
+        return {}, ""
+    same = verification.oracle and oracle and analysis(verification.oracle).coin == analysis(oracle).coin
+    coins = "with the same coin" if same else "with a coin of their own"
+    scope = "" if same else f" on {size} values; for {whole:,} it is not proved"
+    return {"enumerated": f"on {size} values, {coins}: the law of {whole:,} is too large"}, scope
 
 
 def _share(share: Fraction) -> str:

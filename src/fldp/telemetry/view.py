@@ -17,7 +17,7 @@ from fldp.telemetry.aggregates import outcome
 from fldp.telemetry.metrics import AppMetric, AppMetrics
 from fldp.telemetry.modes import Mode
 from fldp.telemetry.specification import cost, specification, version_of
-from fldp.telemetry.state import State
+from fldp.telemetry.state import State, StoredReport
 
 if TYPE_CHECKING:
     from fldp.telemetry.agent import Places
@@ -109,22 +109,14 @@ def _stored(metrics: AppMetrics, places: "Places", current: str) -> dict[str, Js
             name: {"kept": dict(kept), "would_report": outcome(metrics.metrics[name], kept)}
             for name, kept in held.items()
         },
-        "reports": [
-            {
-                "period": report.period,
-                "metric": report.metric,
-                "version": report.version,
-                "drawn": report.drawn,
-                "due": report.due,
-                "state": report.state,
-                "sent": report.sent or None,
-                "said": report.said or None,
-                "bytes": report.body.hex(),
-            }
-            for report in reports
-        ],
+        "reports": [_report_data(report) for report in reports],
         "silent": [{"period": period, "metric": metric or None, "why": why} for period, metric, why in finished if why],
     }
+
+
+def _report_data(report: StoredReport) -> dict[str, Json]:
+    shown = {name: getattr(report, name) for name in ("period", "metric", "version", "drawn", "due", "state")}
+    return {**shown, "sent": report.sent or None, "said": report.said or None, "bytes": report.body.hex()}
 
 
 def _metric_data(metrics: AppMetrics, metric: AppMetric) -> dict[str, Json]:

@@ -71,8 +71,8 @@ def _opening(evidence: Evidence, results: list[Verdict], full: bool) -> list[str
         f"{main.runs} runs, epsilon from {min(main.epsilons):g} to {max(main.epsilons):g}, tallies from {how}. The "
         "same seed gives the same page, except for the times.",
         "",
-        f"**Of {len(results)} claims, {counts}.** A number of this run decides each claim. The paper prints some results "
-        "as pictures without numbers; for these only the trend can be compared, and the page says so.",
+        f"**Of {len(results)} claims, {counts}.** A number of this run decides each claim. The paper prints some "
+        "results as pictures without numbers; for these only the trend can be compared, and the page says so.",
         "",
         *datasets,
     ]
@@ -218,7 +218,9 @@ def _costs(evidence: Evidence) -> list[str]:
         "core, CPU time, the least of several runs. These times are the only figures on this page that differ from "
         "run to run.",
         "",
-        *table(["oracle", "bits", "client, per report", "server, per report", "server, all values", "server's work"], rows),
+        *table(
+            ["oracle", "bits", "client, per report", "server, per report", "server, all values", "server's work"], rows
+        ),
     ]
 
 

@@ -159,14 +159,14 @@ def sampled(generator, values, epsilon, *, fakes):
 
 
 MUSEUM = {
-    "OUE, a set bit thrown again": Exhibit(
+    "OUE, a clear bit drawn again": Exhibit(
         "pure-ldp 1.1.2",
-        "the own bit is thrown twice: by q, and if it is not set then, by p",
+        "the true bit is drawn twice: with q, and if that leaves it clear, with p",
         unary(OTHER + (1 - OTHER) * HALF, OTHER),
         lambda g: lambda values: set_again(g, values, HALF, OTHER),
         lambda g: lambda values: bits(g, values, HALF, OTHER),
     ),
-    "SUE, a set bit thrown again": Exhibit(
+    "SUE, a clear bit drawn again": Exhibit(
         "pure-ldp 1.1.2",
         "the same with the symmetric probabilities",
         unary(REST + (1 - REST) * EVEN, REST),
@@ -182,35 +182,35 @@ MUSEUM = {
     ),
     "GRR, counted from one": Exhibit(
         "pure-ldp, default mapper",
-        "values are counted from 1: the holder of 0 reports -1, as nobody else does",
+        "values are counted from 1: only the holder of 0 reports -1",
         inf,
         lambda g: lambda values: counted_from_one(g, values),
         lambda g: lambda values: respond(g, values, VALUES - 1),
     ),
     "GRR, one value never drawn": Exhibit(
         "a common slip",
-        "an exclusive bound is taken for an inclusive one: each report tells one value that is not the sender's",
+        "an exclusive bound is mistaken for an inclusive one: each report reveals one value that its sender lacks",
         inf,
         lambda g: lambda values: respond(g, values, VALUES - 2),
         lambda g: lambda values: respond(g, values, VALUES - 1),
     ),
     "SS, the value first": Exhibit(
         "multi-freq-ldpy 0.2.5",
-        "the set is a list that begins with the value wherever the value is in it",
+        "the set is a list that begins with the value if the value is in it",
         inf,
         lambda g: lambda values: subset(g, values, NAMED, first=True),
         lambda g: lambda values: subset(g, values, NAMED),
     ),
     "SS, others drawn from all": Exhibit(
         "minilek",
-        "a set that should leave the value out is drawn from all values, the own one among them",
+        "a set that should exclude the value is drawn from all values, including it",
         drawn_from_all(),
         lambda g: lambda values: subset(g, values, NAMED, all_others=True),
         lambda g: lambda values: subset(g, values, NAMED),
     ),
     "RS+FD, fake answers beside a sampled one": Exhibit(
         "multi-freq-ldpy 0.2.5",
-        "epsilon is raised as if chance hid the question: it does not between records that differ in all of them",
+        "epsilon is raised as if chance hid the question: it does not between records that differ in every answer",
         AMPLIFIED,
         lambda g: lambda values: sampled(g, values, AMPLIFIED, fakes=True),
         lambda g: lambda values: sampled(g, values, EPSILON, fakes=False),
@@ -234,7 +234,7 @@ MUSEUM = {
     ),
     "Piecewise, last bits": Exhibit(
         "any in floating point",
-        "the number is not rounded: its last bits tell by which sum it was computed",
+        "the number is not rounded: its last bits reveal which sum produced it",
         inf,
         lambda g: lambda values: piecewise(g, values, grid=None),
         lambda g: lambda values: piecewise(g, values),

@@ -4,6 +4,8 @@ Streams are simulated with fixed seeds. A bound of 5 % plus three standard error
 chance in less than one of 700 runs with other seeds, if the truth were 5 %; it is below.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -181,3 +183,17 @@ def test_biased_estimates_and_bad_numbers_are_refused():
             ask()
     with pytest.raises(fldp.ParameterError, match="anytime must be an integer"):
         estimate.interval(anytime=0)
+
+
+def test_a_watched_comparison_has_a_term_for_one_report():
+    """At epsilon 8 chance hardly supports a value that nobody holds: both sides have Bernstein's form."""
+    oracle = fldp.GRR(8.0, 4)
+    before, after = (oracle.estimate(fldp.Tally(oracle, [n, 0, 0, 0], n)) for n in (100, 300))
+    change = before.compare(after, anytime=100)
+    jumps = before._jumps / before.n + after._jumps / after.n
+    assert (jumps > 0).all()
+    plain = replace(change, sides=tuple(replace(side, jump=0.0) for side in change.sides))
+    wider = np.diff(change.interval(0.95), axis=1) - np.diff(plain.interval(0.95), axis=1)
+    z_squared = -2 * np.log(0.025)  # at least, of each side
+    assert (wider[1:, 0] >= 2 * jumps[1:] * z_squared / 6).all()
+    assert (change.p_values >= plain.p_values).all()

@@ -108,3 +108,27 @@ def test_a_ratio_of_many_people_has_the_interval_of_a_normal_law():
     ratios = tables.cross(0, 1).rows()
     assert [ratios.low[0, 0], ratios.high[0, 0]] == pytest.approx(np.ravel(plain.ends(1.959964)), abs=2e-4)
     assert ratios.low[0, 0] < 0.75 < ratios.high[0, 0]
+
+
+def test_cells_of_independent_questions_stand_out_no_more_often_than_promised():
+    """Four questions, epsilon 4, 30 people drawn anew for each of 120 surveys; five of them are asked for a pair.
+
+    Of a program that just keeps its promise, 0.05, more than 17 come in 1 of 10,000 tests. By a normal law, some cell
+    stood out in 0.17 of such surveys. The test of the whole table was right before, and is counted, too.
+    """
+    oracle, chance = fldp.Sampled(4.0, answers=[3, 3, 2, 2], views=2), np.random.default_rng(11)
+    cells = tests = 0
+    for run in range(120):
+        rows = chance.integers(0, oracle.answers, (30, 4))
+        tables = oracle.estimate(oracle.privatize(rows, rng=run))
+        if tables.has((0, 1)):
+            cross = tables.cross(0, 1)
+            cells += bool(cross.excess().any())
+            tests += cross.independence().p_value <= 0.05
+    assert max(cells, tests) <= 17
+
+
+def test_cells_that_go_together_stand_out():
+    oracle = fldp.Sampled(2.0, answers=[3, 3, 2], views=2)
+    cross = oracle.estimate(oracle.privatize([(0, 0, 1), (1, 1, 0), (2, 1, 0)] * 3000, rng=1)).cross(0, 1)
+    assert (cross.excess() == [[1, -1, 0], [-1, 1, 0], [-1, 1, 0]]).all()

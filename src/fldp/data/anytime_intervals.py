@@ -20,6 +20,7 @@ import numpy as np
 
 from fldp.data.comparison import Comparison
 from fldp.errors import ParameterError
+from fldp.numerics.count_laws import bent
 from fldp.numerics.types import Floats
 from fldp.support.validation import fraction, integer
 
@@ -48,10 +49,10 @@ def best_ratio(miss: float) -> float:
     return high
 
 
-def reach(variances: Floats | float, start: Floats | float, miss: Floats | float) -> Floats:
-    """Return half the width of the interval, in the unit of the root of the variances."""
+def reach(variances: Floats | float, start: Floats | float, miss: Floats | float, jump: Floats | float = 0.0) -> Floats:
+    """Return half the width of the interval, in the unit of the root of the variances; ``jump`` is of one report."""
     whole = np.asarray(variances, np.float64) + start
-    return np.asarray(np.sqrt(whole * (np.log(whole / start) - 2 * np.log(miss))))
+    return bent(np.sqrt(np.log(whole / start) - 2 * np.log(miss)), np.sqrt(whole), jump)
 
 
 def multiplier(share: float, miss: float) -> float:
@@ -124,15 +125,19 @@ def reach_of_sum(total: "Total", level: float, planned: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AnytimeSide:
-    """One side of a comparison: variances of counts, the planned variance of a rare value, the number of people."""
+    """One side of a comparison: variances of counts, the planned variance of a rare value, the number of people.
+
+    ``jump`` is the most that one report adds to a count, where few reports speak of it.
+    """
 
     variances: Floats
     start: Floats | float
     n: int
+    jump: Floats | float = 0.0
 
     def half(self, miss: Floats | float, best: float) -> Floats:
         """Return half the width of intervals of shares, narrowest for a miss of ``best``."""
-        return reach(self.variances, self.start / best_ratio(best), miss) / self.n
+        return reach(self.variances, self.start / best_ratio(best), miss, self.jump) / self.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +178,11 @@ def compared_anytime(change: Comparison, estimates: "tuple[Estimate, Estimate]",
     """Return a comparison of two estimates with intervals and tests that hold at every look."""
     for estimate in estimates:
         check_unbiased(estimate)
-    sides = tuple(
-        AnytimeSide(estimate._share_variances(change.people) * estimate.n**2, start_of(estimate, planned), estimate.n)
-        for estimate in estimates
-    )
+    sides = tuple(_side(estimate, change.people, planned) for estimate in estimates)
     same = {field.name: getattr(change, field.name) for field in fields(Comparison)}
     return AnytimeComparison(**same, sides=sides, planned=enough(estimates[0].oracle, planned))
+
+
+def _side(estimate: "Estimate", people: str, planned: int) -> AnytimeSide:
+    variances = estimate._share_variances(people) * estimate.n**2
+    return AnytimeSide(variances, start_of(estimate, planned), estimate.n, estimate._jumps)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.dataframes import Columns, FramedAtLevel
+from fldp.numerics.count_laws import bent, unbent
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fraction
@@ -88,18 +89,11 @@ class Comparison(FramedAtLevel, Displayed):
     def p_values(self) -> Floats:
         """How often chance alone would give a difference as large, for each value by itself."""
         beyond = np.maximum(np.abs(self.difference) - self.continuity, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bent = 2 * beyond / (self.stderr + np.sqrt(self.stderr**2 + 4 * self._bend * beyond))
-            t = np.where(beyond == 0, 0.0, bent)
+        t = unbent(beyond, self.stderr, self.jump)
         # Wallace's normal approximation of Student's t, good to a percent from five degrees of freedom on.
         degrees, factor = self._wallace
         z = factor * np.sqrt(degrees * np.log1p(t**2 / degrees))
         return np.array([math.erfc(each / math.sqrt(2)) for each in z])
-
-    @property
-    def _bend(self) -> Floats:
-        """What lies ``z stderr + z^2 bend`` away counts as ``z`` errors away (Bernstein)."""
-        return np.asarray(self.jump, np.float64) / 6
 
     @property
     def _wallace(self) -> tuple[Floats, Floats]:
@@ -126,7 +120,7 @@ class Comparison(FramedAtLevel, Displayed):
         z = z_score(1 - miss / len(self.difference) if simultaneous else level)
         degrees, factor = self._wallace
         t = np.sqrt(degrees * np.expm1((z / factor) ** 2 / degrees))  # the approximation of p_values, solved for t
-        reach = t * self.stderr + t**2 * self._bend + self.continuity
+        reach = bent(t, self.stderr, self.jump) + self.continuity
         low = np.maximum(self.difference - reach, np.minimum(self.difference, -1))  # no share changes by more than all
         high = np.minimum(self.difference + reach, np.maximum(self.difference, 1))
         return np.stack([low, high], axis=1)

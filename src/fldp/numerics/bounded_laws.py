@@ -25,7 +25,7 @@ def normal_tail(z: Floats) -> Floats:
     return np.array([math.erfc(each / math.sqrt(2)) / 2 for each in flat.tolist()]).reshape(np.shape(z))
 
 
-def bent(z: float, stderr: Floats | float, jump: Floats | float, slope: Floats | float = 0.0) -> Floats:
+def bent(z: Floats | float, stderr: Floats | float, jump: Floats | float, slope: Floats | float = 0.0) -> Floats:
     """Return how far ``z`` standard errors reach where one report moves an estimate by ``jump``: Bernstein's form.
 
     The variance grows by ``slope`` for each unit on the way (Wilson): the error is the one ``s`` that the end has,
@@ -37,6 +37,20 @@ def bent(z: float, stderr: Floats | float, jump: Floats | float, slope: Floats |
     half = z * np.asarray(slope, np.float64) / 2
     error = half + np.sqrt(half**2 + np.asarray(stderr, np.float64) ** 2)
     return np.asarray(z * error + z * z * np.asarray(jump) / 6)
+
+
+def unbent(distance: Floats, stderr: Floats | float, jump: Floats | float, slope: Floats | float = 0.0) -> Floats:
+    """Return how many standard errors reach this far: the inverse of ``bent``; 0 where there is no distance.
+
+    >>> float(unbent(bent(3.0, 1.0, 0.2, 0.5), 1.0, 0.2, 0.5))
+    3.0
+    """
+    steep, variance = np.asarray(slope, np.float64), np.asarray(stderr, np.float64) ** 2
+    linear = 2 * distance * (steep / 2 + np.asarray(jump) / 6)
+    root = np.sqrt(variance**2 + 2 * linear * variance + (distance * steep) ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squared = 2 * np.asarray(distance, np.float64) ** 2 / (linear + variance + root)
+    return np.sqrt(np.where(distance == 0, 0.0, squared))
 
 
 class Steps(NamedTuple):
@@ -57,6 +71,10 @@ class Steps(NamedTuple):
         """Return both ends of an interval that reaches ``z`` errors in either direction."""
         below, above = (bent(z, stderr, self.jump, slope) for slope in (self.fall, self.rise))
         return np.asarray(value - below), np.asarray(value + above)
+
+    def errors_to(self, value: Floats, stderr: Floats | float) -> Floats:
+        """Return how many errors lie between an estimate and 0."""
+        return unbent(np.abs(value), stderr, self.jump, np.where(value > 0, self.fall, self.rise))
 
     def times(self, n: float) -> "Steps":
         """Return the steps of the estimate times ``n``: of a count, given those of a share."""
@@ -95,11 +113,9 @@ class Bounded:
 
     def p_values(self, stderr: Floats) -> Floats:
         """Return how likely an estimate as large is for a value that nobody holds."""
-        error, bend = np.maximum(stderr, self.null), np.asarray(self.jump) / 6
-        beyond = np.maximum(self.counts, 0.0)
+        error = np.maximum(stderr, self.null)
         with np.errstate(divide="ignore", invalid="ignore"):
-            bent = 2 * beyond / (error + np.sqrt(error**2 + 4 * bend * beyond))
-            z = np.where(self.counts > 0, bent, self.counts / error)
+            z = np.where(self.counts > 0, unbent(np.maximum(self.counts, 0.0), error, self.jump), self.counts / error)
         return normal_tail(np.nan_to_num(z, nan=0.0, posinf=np.inf, neginf=-np.inf))
 
     def interval(self, miss: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:

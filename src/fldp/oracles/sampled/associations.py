@@ -175,13 +175,15 @@ def all_associations(tables: "Tables", level: float) -> Associations:
     return Associations(tuple((tables.names[a], tables.names[b]) for a, b in pairs), tests, measured, adjusted, miss)
 
 
-def deviations(tables: "Tables", pair: Pair, *, people: str = POPULATION) -> tuple[Floats, Floats]:
-    """Return how far each cell is from the product of its margins, and the standard error of that."""
+def deviations(tables: "Tables", pair: Pair) -> tuple[Floats, Floats]:
+    """Return how far each cell is from the product of its margins, and in errors, with a term for one report."""
     shares = tables.shares(pair)
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     g, h = (_norm_sub(margin, 1.0) for margin in (rows, columns))
-    maps = _deviation(g, h)
-    first = tables.variances(pair, maps.reshape(-1, *shares.shape), people=people)
-    margins = [np.diag(tables.covariance((question,), people=people)) for question in pair]
+    maps = _deviation(g, h).reshape(-1, *shares.shape)
+    first = tables.variances(pair, maps, people=POPULATION)
+    margins = [np.diag(tables.covariance((question,), people=POPULATION)) for question in pair]
     second = np.outer(*margins).reshape(-1)
-    return shares - np.outer(rows, columns), np.sqrt(first + second).reshape(shares.shape)
+    difference = (shares - np.outer(rows, columns)).reshape(-1)
+    errors = tables.steps(pair, maps, people=POPULATION).errors_to(difference, np.sqrt(first + second))
+    return difference.reshape(shares.shape), errors

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import erfc, prod, sqrt
+from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.comparison import POPULATION, holm, z_score
+from fldp.data.comparison import holm, z_score
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Total
 from fldp.errors import DomainError
-from fldp.numerics.bounded_laws import Steps
+from fldp.numerics.bounded_laws import Steps, normal_tail
 from fldp.numerics.types import Floats
 from fldp.oracles.sampled.associations import Association, Independence, association, deviations, independence
 from fldp.oracles.sampled.ratios import Labels, Ratios, ratios
@@ -155,9 +155,8 @@ class Cross(FramedAtLevel, Displayed):
 
     def excess(self, level: float = 0.95) -> NDArray[np.int8]:
         """Return which cells hold more people (1) or fewer (-1) than independence would give them (Holm)."""
-        difference, stderr = deviations(self._plain, self._questions, people=POPULATION)
-        p_values = np.array([_two_sided(z) for z in (difference / stderr).reshape(-1)])
-        sure = holm(p_values).reshape(difference.shape) <= 1 - fraction("Cross", "level", level)
+        difference, errors = deviations(self._plain, self._questions)
+        sure = holm(2 * normal_tail(errors)).reshape(difference.shape) <= 1 - fraction("Cross", "level", level)
         return self._turned(np.sign(difference) * sure).astype(np.int8)
 
     def _columns(self, level: float) -> Columns:
@@ -173,7 +172,3 @@ class Cross(FramedAtLevel, Displayed):
     def __repr__(self) -> str:
         what = "table" if not self.biased else f"{self.tables.method} (biased) table"
         return f"<{what} of {' x '.join(self.names)} from {self.n} reports>"
-
-
-def _two_sided(z: float) -> float:
-    return erfc(abs(z) / sqrt(2))

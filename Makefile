@@ -71,7 +71,7 @@ acceptance: $(READY)  ## every statistical promise at full size; writes the tabl
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@tools/need.sh postgresql wrk
-	@status=0; for part in core "one_call --document" one_command oracles questions heavy_hitters "collector --document" "scale --document"; do set -- $$part; first=$$1; shift; $(BIN)/python bench/$$first.py "$$@" || status=$$?; done; exit $$status
+	@status=0; for part in core one_call one_command oracles questions heavy_hitters collector scale; do $(BIN)/python bench/$$part.py --document || status=$$?; done; exit $$status
 
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs

@@ -85,6 +85,13 @@ _COLUMNS: dict[str, Callable[[Answer], str]] = {
 }
 
 
+def documented(answers: Sequence[Answer]) -> list[list[str]]:
+    """Return the answers as rows of a document, the head first."""
+    columns = [_COLUMNS[name] for name in ("question", "ours", "reference", "measured", "target")]
+    rows = [[*(cell(answer) for cell in columns), "missed" * (answer.verdict == "MISS")] for answer in answers]
+    return [["question", "ours", "reference", "measured", "target", ""], *rows]
+
+
 def table(title: str, answers: Sequence[Answer]) -> Table:
     """Return the answers as a table."""
     table = Table(*_COLUMNS, title=title, show_lines=True)

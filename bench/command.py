@@ -24,7 +24,7 @@ class Result:
     shown: Sequence[RenderableType]
     record: dict[str, Any]
     missed: bool
-    documented: tuple[str, str, Sequence[document.Rows]] | None = None  # the file, the part, and its tables
+    documented: Sequence[tuple[str, str, Sequence[document.Rows]]] = ()  # files, their parts, and the tables of each
 
 
 def run(purpose: str, peers: Sequence[Peer], measure: Callable[[], Result]) -> int:
@@ -41,8 +41,7 @@ def run(purpose: str, peers: Sequence[Peer], measure: Callable[[], Result]) -> i
     )  # into a file or a pipe it is wide enough for its words
     for part in result.shown:
         screen.print(part)
-    if writes and result.documented:
-        name, part, tables = result.documented
+    for name, part, tables in result.documented if writes else ():
         document.write(name, part, machine(), tables)
     if file:
         packages = [package for peer in peers for package in peer.packages[:1]]

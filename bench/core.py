@@ -1,6 +1,6 @@
 """The core: what our kernels cost, beside the least that it could cost and beside pure-ldp.
 
-    python bench/core.py [--json FILE]
+    python bench/core.py [--json FILE] [--document]
 
 Every figure is a ratio of two times taken by turns in the same run, on one core, with secure randomness.
 It exits with 1 if a target is missed, and with 2 if the peers cannot be installed.
@@ -17,7 +17,7 @@ from unittest import mock
 import numpy as np
 
 import fldp
-from answers import Answer, duration, slowdown, speedup, table
+from answers import Answer, documented, duration, slowdown, speedup, table
 from command import Result, run, say
 from fldp.numerics import walsh_hadamard as walsh_hadamard_module
 from fldp.numerics.walsh_hadamard import walsh_hadamard
@@ -272,7 +272,8 @@ def measure() -> Result:
         answers.append(question())
     shown = [table(f"fldp core, epsilon = {EPSILON:g}, one core, secure randomness", answers)]
     missed = any(answer.verdict == "MISS" for answer in answers)
-    return Result(shown, {"answers": [answer.record() for answer in answers]}, missed)
+    record = {"answers": [answer.record() for answer in answers]}
+    return Result(shown, record, missed, [("benchmarks.md", "core", [documented(answers)])])
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def measure() -> Result:
     record = {"answers": [answer.record() for answer in (*compared, *costs)]}
     tables = [_beside_rows(compared), _alone_rows(costs)]
     missed = any(answer.verdict == "MISS" for answer in compared)
-    return Result(shown, record, missed, ("benchmarks.md", "one call", tables))
+    return Result(shown, record, missed, [("benchmarks.md", "one call", tables)])
 
 
 def _beside_rows(compared: Sequence[Answer]) -> list[list[str]]:

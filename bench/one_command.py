@@ -1,6 +1,6 @@
 """One command: what a person waits for, from the line to the answer.
 
-    python bench/one_command.py [--json FILE]
+    python bench/one_command.py [--json FILE] [--document]
 
 Every figure is the processor time of a fresh process, the best of several by turns with ``import numpy``.
 It exits with 1 if a target is missed.
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from answers import Answer, duration, slowdown, table
+from answers import Answer, documented, duration, slowdown, table
 from command import Result, run, say
 from timing import Clock, by_turns
 
@@ -104,7 +104,8 @@ def measure() -> Result:
     say("pipeline")
     answers.append(pipeline())
     missed = any(answer.verdict == "MISS" for answer in answers)
-    return Result([table("fldp, one command", answers)], {"answers": [a.record() for a in answers]}, missed)
+    shown, record = [table("fldp, one command", answers)], {"answers": [answer.record() for answer in answers]}
+    return Result(shown, record, missed, [("benchmarks.md", "one command", [documented(answers)])])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,13 @@ _FASTER = ("ours faster: batch", "one call", "server")
 _ERRORS = ("oracle", "privacy", "by", "error", "of theory", "repaired", "ours to theirs", "top value", "runs")
 
 
+def documented(rows: Sequence[Row]) -> dict[str, list[Sequence[str]]]:
+    """Return cost and error as rows of a document, the head first."""
+    costs = [cells for row in rows for cells in (_our_cost(row), *_their_costs(row))]
+    errors = [cells for row in rows for cells in (_our_error(row), *_their_errors(row))]
+    return {"cost": [(*_COSTS, *_FASTER), *costs], "error": [_ERRORS, *errors]}
+
+
 def cost_table(setting: Setting, rows: Sequence[Row]) -> Table:
     """Return what a report costs the client and what all of them cost the server."""
     title = f"cost: a user for the client, {setting.users:,} reports for the server; medians, seconds of the processor"

@@ -1,6 +1,6 @@
 """Several questions: how exact the share of one answer is, beside the schemes of multi-freq-ldpy, in one run.
 
-    python bench/questions.py [--json FILE]
+    python bench/questions.py [--json FILE] [--document]
 
 Every scheme has the same people and the same epsilon for *all* answers of a person together. SPL shares epsilon out
 among the questions, SMP and ours ask one or two questions with the whole of it. RS+FD declares an epsilon that holds
@@ -138,16 +138,28 @@ def is_missed(rows: Sequence[Row]) -> bool:
 def shown(rows: Sequence[Row]) -> Table:
     count, answers = rows[0].questions, rows[0].answers
     title = f"{count} questions of {answers} answers, {USERS:,} people: the error of a share, times people"
-    table = Table("scheme", "epsilon declared", "true", "error", "of ours", "us a person", title=title)
-    for row in rows:
-        figures = f"{row.error:.1f} +- {row.stderr:.1f}", f"{row.error / rows[0].error:.2f}", f"{row.microseconds:.1f}"
-        table.add_row(row.scheme, f"{row.declared:.3g}", f"{row.true:.3g}", *figures)
+    head, *rest = lines(rows)
+    table = Table(*head, title=title)
+    for line in rest:
+        table.add_row(*line)
     return table
+
+
+def lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return rows as text, the head first."""
+    head = ("scheme", "answers to each", "epsilon declared", "true", "error", "of ours", "µs a person")
+    return [head, *(_line(row, rows[0]) for row in rows)]
+
+
+def _line(row: Row, own: Row) -> tuple[str, ...]:
+    about = row.scheme, str(row.answers), f"{row.declared:.3g}", f"{row.true:.3g}"
+    return *about, f"{row.error:.1f} ± {row.stderr:.1f}", f"{row.error / own.error:.2f}", f"{row.microseconds:.1f}"
 
 
 def measure() -> Result:
     tables: list[Any] = []
     measured: list[Row] = []
+    written = []
     missed = False
     for count, answers in SETTINGS:
         rows = people(count, answers)
@@ -155,7 +167,9 @@ def measure() -> Result:
         missed |= is_missed(every)
         tables += [shown(every), f"best of the peers at true epsilon {EPSILON:g}: {best_of_peers(every).scheme}"]
         measured += every
-    return Result(tables, {"users": USERS, "runs": RUNS, "rows": [asdict(row) for row in measured]}, missed)
+        written.append(lines(every))
+    record = {"users": USERS, "runs": RUNS, "rows": [asdict(row) for row in measured]}
+    return Result(tables, record, missed, [("benchmarks.md", "questions", written)])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import numpy as np
 
 from fldp.data.comparison import Comparison
 from fldp.errors import ParameterError
-from fldp.numerics.count_laws import bent
+from fldp.numerics.bounded_laws import bent
 from fldp.numerics.types import Floats
 from fldp.support.validation import fraction, integer
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.dataframes import Columns, FramedAtLevel
-from fldp.numerics.count_laws import bent, unbent
+from fldp.numerics.bounded_laws import bent, unbent
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fraction

@@ -13,7 +13,6 @@ from fldp.data.values import as_list
 from fldp.errors import DomainError, MergeError
 from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.support.validation import fail, one_of
 
 
@@ -128,7 +127,7 @@ def _noise(part: Estimate) -> Floats:
 
 def _estimate(part: Any) -> Estimate:
     estimate = part.oracle.estimate(part) if isinstance(part, Tally | Reports) else part
-    usual = isinstance(estimate, Estimate) and isinstance(estimate.oracle, FrequencyOracle)
+    usual = isinstance(estimate, Estimate) and "domain_size" in estimate.oracle.params
     if not usual or estimate.biased or isinstance(estimate, Combined):
         rule = "a tally, reports, or an unbiased estimate of one tally (of one question, not of several or of a number)"
         raise fail("combine", "each part", rule, part)

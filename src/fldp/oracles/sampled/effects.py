@@ -23,7 +23,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.sampled.views import Block, RecordView
 
 Questions = tuple[int, ...]
-_LEAST_PIVOT = 1e-10  # of the largest entry: below are directions that nobody reported about, and rounding
+_MIN_PIVOT = 1e-10  # of the largest entry: below are directions that nobody reported about, and rounding
 
 
 def spread_of(oracle: FrequencyOracle) -> float:
@@ -185,7 +185,7 @@ def _is_definite(matrix: Floats) -> bool:
         pivots = np.diag(np.linalg.cholesky(matrix)) ** 2
     except np.linalg.LinAlgError:
         return False
-    return bool(pivots.min() > _LEAST_PIVOT * np.diag(matrix).max())
+    return bool(pivots.min() > _MIN_PIVOT * np.diag(matrix).max())
 
 
 def _known(shares: Floats | None) -> Floats:

@@ -63,8 +63,8 @@ coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes 
 	@$(BIN)/coverage combine --quiet --data-file=$(MEASURED)
 	@$(BIN)/coverage combine --quiet --keep --data-file=build/coverage/data build/coverage/rooms/* && $(BIN)/coverage report
 
-mutants: $(READY)  ## change the code in one place at a time, and see whether tests notice; PART=ledger, COUNT=20
-	$(BIN)/python tools/mutants.py $(PART) --count $(or $(COUNT),20)
+mutants: $(READY)  ## change the code in one place at a time, and see whether tests notice; PART=ledger, COUNT=20, SEED=2
+	$(BIN)/python tools/mutants.py $(PART) --count $(or $(COUNT),20) --seed $(or $(SEED),1)
 
 acceptance: $(READY)  ## every statistical promise at full size; writes the tables of docs/statistics.md
 	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py' tests/acceptance

@@ -1,6 +1,7 @@
 """Parsers of files that people and operators keep: ledgers, what lies beside them, journals, tickets, Parquet."""
 
 import io
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant.text_files import ChanceFile
 from fldp.telemetry.modes import mode_of
 from fldp.telemetry.node_programs import _framed, _read
+from fldp.telemetry.periods import before
 from fldp.wire import files, parquet
 from fldp.wire.cells import read_cells
 from fldp.wire.record_cells import read_rows
@@ -79,6 +81,7 @@ def chosen(path):
     Path(path).replace(folder / "telemetry.toml")
     mode = mode_of("paint", "local", {"XDG_CONFIG_HOME": str(folder.parent)})
     assert mode.mode in ("on", "local", "off")
+    assert not mode.since or before(datetime.fromisoformat(mode.since), "week")
     return mode
 
 

@@ -227,3 +227,16 @@ def test_a_charge_is_checked(change, message):
     fields = {"origin": "https://a.example", "topic": "t", "version": "v", "cost": Spent(), "labels": "l", "size": 2}
     with pytest.raises(fldp.FldpError, match=message):
         Charge(**{**fields, "day": "2026-01-01", **change})
+
+
+def test_the_usual_limits_are_the_promised_ones():
+    """People rely on them: a change is one of what a person gives away at most."""
+    half, whole = Fraction(1, 2), Fraction(1)
+    usual = Limits()
+    assert usual.topic == Limit(2, half, 100)
+    assert usual.origin == Limit(4, half**2, 100)
+    assert usual.total == Limit(8, half**4, 1000)
+    assert (usual.min_anonymity, usual.min_labels, usual.month) == (2, 3, None)
+    assert Limits.renewing().month == Limit(2, whole, 100)
+    assert usual.month_total == Limits.renewing().month_total == Limit(4, whole, 1000)
+    assert usual.year == Limits.renewing().year == Limit(12, whole, 1000)

@@ -37,6 +37,18 @@ def test_a_choice_is_stronger_and_one_for_the_program_the_strongest(variables):
     assert mode_of("paint", "on", variables).mode == "off"
 
 
+@pytest.mark.parametrize("since", ["soon", "2026-13-01", "0001-01-01", "1", "[1]"])
+def test_a_day_that_there_is_not_means_off(variables, since):
+    """Each period would end in an error that nobody sees, and nothing would ever be sent."""
+    path = Path(choices_path(variables))
+    path.parent.mkdir(parents=True)
+    path.write_text(f'mode = "on"\nsince = "{since}"\n')
+    told = mode_of("paint", "local", variables)
+    assert (told.mode, told.reason.partition(";")[0]) == ("off", "telemetry.toml says a day that there is not")
+    choose("on", None, "2026-11-01", variables)
+    assert mode_of("paint", "local", variables).mode == "on"
+
+
 @pytest.mark.parametrize("name", ["DO_NOT_TRACK", *CI])
 def test_variables_that_mean_off(variables, name):
     choose("on", "paint", "2026-11-01", variables)

@@ -6,6 +6,7 @@ person's choice for this program, then for all; the program's default.
 
 import os
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from fldp.telemetry.metrics import MODES
@@ -55,12 +56,21 @@ def by_variables(variables: Mapping[str, str]) -> Mode | None:
 def _by_choice(app: str, chosen: Mapping[str, Any]) -> Mode | None:
     apps = chosen.get("app", {})
     for table, where in ((apps.get(app, {}), app), (chosen, "all programs")):
-        mode = table.get("mode")
+        mode, since = table.get("mode"), str(table.get("since", ""))
         if mode is not None:
-            if mode in MODES:
-                return Mode(mode, f"chosen for {where} by fldp telemetry {mode}", str(table.get("since", "")))
-            return Mode("off", "telemetry.toml names an unknown mode; fldp telemetry on, local or off mends it")
+            if mode in MODES and _is_day(since):
+                return Mode(mode, f"chosen for {where} by fldp telemetry {mode}", since)
+            wrong = "an impossible day" if mode in MODES else "an unknown mode"
+            return Mode("off", f"telemetry.toml names {wrong}; fldp telemetry on, local or off mends it")
     return None
+
+
+def _is_day(since: str) -> bool:
+    """Whether this is a day with one before it, or none: without one, all periods count."""
+    try:
+        return not since or date.fromisoformat(since) > date.min
+    except ValueError:
+        return False
 
 
 def choices(variables: Mapping[str, str]) -> Mapping[str, Any]:
@@ -91,7 +101,8 @@ def choose(mode: str, app: str | None, day: str, variables: Mapping[str, str] | 
     if kept.get("mode") == "unreadable":
         kept["mode"] = "off"  # what that means for the other programs
     before = kept if app is None else kept.get("app", {}).get(app, {})
-    since = before.get("since", day) if before.get("mode") == mode else day  # said again, it counts from the first time
+    first = str(before.get("since", day))  # said again, it counts from the first time
+    since = first if before.get("mode") == mode and _is_day(first) else day
     if app is None:
         kept = {"mode": mode, "since": since}
     else:

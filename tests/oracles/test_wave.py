@@ -131,3 +131,20 @@ def test_the_farthest_values_are_told_apart_best():
     assert deltas == sorted(deltas)
     first, *_, last = about.sample_values(0, 40)
     assert deltas[-1] == about.profile(first, last).excess(Fraction(1)) > deltas[0]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_few_reports_of_a_wave_keep_the_promises_of_other_oracles(epsilon):
+    """30 people, 12 values, 120 surveys: more than 17 misses come in 1 of 10,000 tests of a program with just 0.05.
+
+    By a normal law with the error at unbiased counts, some interval missed in 0.14 and 0.53 of surveys, and at epsilon
+    4 a value that nobody holds was found in 0.17.
+    """
+    oracle, held = fldp.Wave(epsilon, 12, width=3), np.repeat([0, 7], 15)
+    true, missed, named = np.bincount(held, minlength=12), 0, 0
+    for run in range(120):
+        estimate = oracle.estimate(oracle.privatize(held, rng=run))
+        low, high = estimate.interval(simultaneous=True).T
+        missed += bool(((low > true) | (high < true)).any())
+        named += bool((estimate.found() & (true == 0)).any())
+    assert max(missed, named) <= 17

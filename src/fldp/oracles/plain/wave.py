@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Option
+from fldp.data.estimate import Evidence, Option
 from fldp.data.formats import ReportFormat, TallyFormat
+from fldp.data.projections import METHODS
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -132,6 +134,22 @@ class WaveScores(LinearDecoding):
         every = np.eye(self.size)
         parts = (slice(start, start + _COLUMNS) for start in range(0, self.size, _COLUMNS))
         return np.concatenate([self.expected(self.worths(every[:, part]) ** 2) for part in parts], axis=1) - every
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
+        """Return the variances at these counts, not below those at repaired ones: few reports may seem to have none."""
+        return np.maximum(
+            super().variances(counts, totals, **options), self._repaired(counts, totals[0]) @ self.spreads
+        )
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """The law depends on who holds what else, so a value is judged by its variance and its typical jump."""
+        del options
+        jumps = self.typical_jumps(np.eye(self.size), self._repaired(counts, tally.n))
+        return (Bounded.of(counts, 0.0, jumps),)
+
+    @staticmethod
+    def _repaired(counts: Floats, total: int) -> Floats:
+        return METHODS["norm-sub"](counts, float(total)) if total else counts
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Draw who sends any output at all, and spread the others over the windows of their values."""

@@ -24,7 +24,7 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, pad
 from peers.environment import PURE_LDP
-from references import Draw, add_seven, add_three, count_streaming, textbook_transform
+from references import Draw, add_seven, add_three, count_streaming, stream_by, textbook_transform
 from timing import Clock, best_of, by_turns, clock, fresh_clock
 
 EPSILON = 1.0
@@ -204,16 +204,36 @@ def transform_in_two_threads(bits: int) -> Answer:
     )
 
 
+def stream_in_two_threads(bits: int) -> Answer:
+    """Time what memory and the start of a thread allow: a transform goes over its vector in about as many passes."""
+    vector, passes = np.random.default_rng(7).integers(-1000, 1000, 1 << bits), bits // 4
+    two, one = (clock(partial(stream_by, threads, vector, passes)) for threads in (2, 1))
+    about = {"against": "one thread", "method": BY_TURNS}
+    return speedup(f"{passes} passes over as many numbers, two threads", by_turns(ROUNDS, two, one), **about)
+
+
 def transform_shortest_threaded() -> Answer:
     return transform_in_two_threads(19)
+
+
+def stream_shortest_threaded() -> Answer:
+    return stream_in_two_threads(19)
 
 
 def transform_long() -> Answer:
     return transform_in_two_threads(20)
 
 
+def stream_long() -> Answer:
+    return stream_in_two_threads(20)
+
+
 def transform_longer() -> Answer:
     return transform_in_two_threads(22)
+
+
+def stream_longer() -> Answer:
+    return stream_in_two_threads(22)
 
 
 def import_package() -> Answer:
@@ -261,7 +281,8 @@ def gateway() -> Answer:
 QUESTIONS = (
     *(privatize_fhr, tally_fhr, tally_fwr, decode_pgr, tally_olh, privatize_oue),
     *(privatize_oue_by_bits, privatize_sue_by_bits, privatize_pgr, privatize_ss, tally_large_fhr, tally_large_fwr),
-    *(transform, transform_shortest_threaded, transform_long, transform_longer, import_package, first_batch, gateway),
+    *(transform, transform_shortest_threaded, stream_shortest_threaded, transform_long, stream_long),
+    *(transform_longer, stream_longer, import_package, first_batch, gateway),
 )
 
 

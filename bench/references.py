@@ -1,5 +1,6 @@
 """References: the least work that any implementation has to do, written as barely as it can be."""
 
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,25 @@ def _count(places: Any, counts: Any) -> None:
 def count_streaming(places: Any, counts: Any) -> None:
     """Add 1 at one random place after the other: what a tally of one addition a report has to do."""
     _count(places, counts)
+
+
+def stream_by(threads: int, vector: Any, passes: int) -> None:
+    """Go over a new vector so many times in parts, one thread each: what memory allows to a transform of as many."""
+    out = np.empty_like(vector)
+
+    def go(part: slice) -> None:
+        np.copyto(out[part], vector[part])
+        for _ in range(passes - 1):
+            np.add(out[part], 1, out=out[part])
+
+    size = len(vector) // threads
+    parts = [slice(start, start + size) for start in range(0, len(vector), size)]
+    others = [Thread(target=go, args=(part,)) for part in parts[1:]]
+    for other in others:
+        other.start()
+    go(parts[0])
+    for other in others:
+        other.join()
 
 
 @njit

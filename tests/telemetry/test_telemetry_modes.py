@@ -44,7 +44,7 @@ def test_a_day_that_there_is_not_means_off(variables, since):
     path.parent.mkdir(parents=True)
     path.write_text(f'mode = "on"\nsince = "{since}"\n')
     told = mode_of("paint", "local", variables)
-    assert (told.mode, told.reason.partition(";")[0]) == ("off", "telemetry.toml says a day that there is not")
+    assert (told.mode, told.reason.partition(";")[0]) == ("off", "telemetry.toml names an impossible day")
     choose("on", None, "2026-11-01", variables)
     assert mode_of("paint", "local", variables).mode == "on"
 

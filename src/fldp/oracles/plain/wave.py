@@ -14,7 +14,7 @@ from fldp.data.projections import METHODS
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.numerics.count_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle

@@ -6,13 +6,14 @@ language, and the SHA-256 of all of them.
 
 import argparse
 import hashlib
+import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 CYCLONEDX = "cyclonedx-bom==7.5.0"
@@ -93,13 +94,28 @@ def materials(wheel: Path, js: Path, target: Path, scratch: Path) -> None:
     place = scratch / "materials"
     run("uv", "venv", "--quiet", place)
     run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", "-c", ROOT / "constraints.txt", wheel)
-    options = ("--output-reproducible", "--of", "JSON", "-o", target / "fldp-python.cdx.json")
+    options = ("--output-reproducible", "--of", "JSON", "-o", scratch / "python.json")
     run("uv", "tool", "run", "--from", CYCLONEDX, "cyclonedx-py", "environment", *options, place / "bin/python")
+    described = python_materials(json.loads((scratch / "python.json").read_text()))
+    (target / "fldp-python.cdx.json").write_text(json.dumps(described, indent=2) + "\n")
     sbom = run("npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev", cwd=js)
-    # The serial number and the time are all that differs between two runs.
-    sbom = re.sub(r'"serialNumber": "[^"]*"', '"serialNumber": "urn:uuid:00000000-0000-4000-8000-000000000000"', sbom)
-    sbom = re.sub(r'"timestamp": "[^"]*"', '"timestamp": "1970-01-01T00:00:00Z"', sbom)
-    (target / "fldp-javascript.cdx.json").write_text(sbom)
+    (target / "fldp-javascript.cdx.json").write_text(json.dumps(npm_materials(json.loads(sbom)), indent=2) + "\n")
+
+
+def python_materials(bill: dict[str, Any]) -> dict[str, Any]:
+    """Make the package the subject of its bill; the folder that it was installed from is gone."""
+    own = next(part for part in bill["components"] if part["name"] == "fldp")
+    kept = {name: value for name, value in own.items() if name != "externalReferences"}
+    subject = {**kept, "purl": f"pkg:pypi/fldp@{own['version']}"}
+    components = [part for part in bill["components"] if part is not own]
+    return {**bill, "metadata": {**bill["metadata"], "component": subject}, "components": components}
+
+
+def npm_materials(bill: dict[str, Any]) -> dict[str, Any]:
+    """Name the package, which npm calls by its folder; serial number and time are all that differs between two runs."""
+    component = {**bill["metadata"]["component"], "name": "fldp"}
+    metadata = {**bill["metadata"], "component": component, "timestamp": "1970-01-01T00:00:00Z"}
+    return {**bill, "serialNumber": "urn:uuid:00000000-0000-4000-8000-000000000000", "metadata": metadata}
 
 
 def pythons() -> list[str]:

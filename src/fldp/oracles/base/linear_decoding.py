@@ -2,14 +2,19 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Option
+from fldp.data.estimate import Evidence, Option
+from fldp.data.reports import Tally
+from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
+
+COLUMNS = 256  # values at once, so that a large domain does not take the memory of all pairs several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,18 @@ class LinearDecoding(Estimator):
     @abstractmethod
     def expected_state(self, counts: Floats) -> Floats:
         """Return how often each symbol is expected, given how many users hold each value."""
+
+    @cached_property
+    def jumps(self) -> Floats:
+        """The most that a report adds to the estimate of each value, or takes away."""
+        every = np.eye(self.size)
+        parts = (every[:, start : start + COLUMNS] for start in range(0, self.size, COLUMNS))
+        return np.concatenate([np.abs(self.worths(part)).max(axis=0) for part in parts])
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """The law depends on who holds what else, so a value is judged by its variance and its largest jump."""
+        del tally, options
+        return (Bounded.of(counts, 0.0, 2 * self.jumps),)
 
     def linear_covariance(self, weights: Floats, counts: Floats) -> Floats:
         """Return the exact covariance of ``weights @ estimates``, a row of weights for each, given all counts."""

@@ -8,24 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Evidence, Option
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.projections import METHODS
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.linear_decoding import LinearDecoding
+from fldp.oracles.base.linear_decoding import COLUMNS, LinearDecoding
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import Described, fail, integer, positive
 
 MIN_CELLS, MAX_CELLS = 3, 4096  # values: estimates invert a matrix of their pairs
-_COLUMNS = 256  # of the spreads at once, so that a large domain does not take the memory of all of them
 
 
 @Kernel
@@ -132,7 +130,7 @@ class WaveScores(LinearDecoding):
     @cached_property
     def spreads(self) -> Floats:
         every = np.eye(self.size)
-        parts = (slice(start, start + _COLUMNS) for start in range(0, self.size, _COLUMNS))
+        parts = (slice(start, start + COLUMNS) for start in range(0, self.size, COLUMNS))
         return np.concatenate([self.expected(self.worths(every[:, part]) ** 2) for part in parts], axis=1) - every
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
@@ -140,12 +138,6 @@ class WaveScores(LinearDecoding):
         return np.maximum(
             super().variances(counts, totals, **options), self._repaired(counts, totals[0]) @ self.spreads
         )
-
-    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
-        """The law depends on who holds what else, so a value is judged by its variance and its typical jump."""
-        del options
-        jumps = self.typical_jumps(np.eye(self.size), self._repaired(counts, tally.n))
-        return (Bounded.of(counts, 0.0, jumps),)
 
     @staticmethod
     def _repaired(counts: Floats, total: int) -> Floats:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Evidence, Option
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.bounded_laws import Bounded
 from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -70,19 +69,9 @@ class Channel(LinearDecoding):
         return self.channel @ self.inverse**2 - np.eye(self.size)
 
     @cached_property
-    def jumps(self) -> Floats:
-        """The most that a report adds to the estimate of each value, or takes away."""
-        return np.asarray(np.abs(self.inverse).max(axis=0), np.float64)
-
-    @cached_property
     def least_variances(self) -> Floats:
         """The variance of four reports: where few are near a value, its estimate would seem to have none."""
         return _MIN_REPORTS * self.jumps**2
-
-    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
-        """The law depends on who holds what else, so a value is judged by its variance and its largest jump."""
-        del tally, options
-        return (Bounded.of(counts, 0.0, 2 * self.jumps),)
 
     def decode(self, tally: Tally, **options: Option) -> Floats:
         del options

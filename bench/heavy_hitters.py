@@ -113,13 +113,13 @@ def shown(rows: Sequence[Row]) -> Table:
 
 def lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Return rows as text, the head first."""
-    found = f"found of {TOP}", "least", "noise", "certain", "false"
-    return [("setting", "epsilon", "runs", *found, "seconds", "peak MiB"), *map(_line, rows)]
+    figures = f"found of {TOP}", "least", "noise", "certain", "false"
+    return [("setting", "epsilon", "runs", *figures, "seconds", "peak MiB"), *map(_line, rows)]
 
 
 def _line(one: Row) -> tuple[str, ...]:
-    found = f"{one.found:.1f}", str(one.least), f"{one.noise:.1f}", f"{one.certain:.1f}", str(one.false)
-    return one.setting, f"{one.epsilon:g}", str(one.runs), *found, f"{one.seconds:.2f}", f"{one.mebibytes:,}"
+    figures = f"{one.found:.1f}", str(one.least), f"{one.noise:.1f}", f"{one.certain:.1f}", str(one.false)
+    return one.setting, f"{one.epsilon:g}", str(one.runs), *figures, f"{one.seconds:.2f}", f"{one.mebibytes:,}"
 
 
 def measure() -> Result:

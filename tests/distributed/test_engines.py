@@ -95,3 +95,35 @@ def test_tasks_follow_from_the_cores_and_from_what_is_read(cores, size, tasks):
     job = SimpleNamespace(oracle=ORACLE)
     assert spark._TASKS_PER_CORE * 4 == 16
     assert spark.task_count(Session(cores), [SimpleNamespace(bytes=size)], job) == tasks
+
+
+class Builder:
+    """A builder of sessions that keeps what it is told."""
+
+    def __init__(self):
+        self.told = {}
+
+    def config(self, name, value):
+        self.told[name] = value
+        return self
+
+    def master(self, master):
+        self.told["master"] = master
+        return self
+
+    def appName(self, name):
+        return self
+
+    def getOrCreate(self):
+        return self.told
+
+
+@pytest.mark.parametrize(
+    ("master", "ours"), [("local[2]", True), ("local-cluster[2,1,1024]", True), ("spark://x:1", False)]
+)
+def test_java_of_a_local_session_compiles_little(monkeypatch, master, ours):
+    """Compiling its own code as fast as can be took Java a third of a job; a cluster has the options of its owner."""
+    monkeypatch.setenv("JAVA_HOME", "/somewhere")
+    told = spark._start_session(Builder(), master)
+    options = [told.get(f"spark.{part}.defaultJavaOptions", "") for part in ("driver", "executor")]
+    assert [("-XX:TieredStopAtLevel=1" in each) for each in options] == [ours, ours]

@@ -168,7 +168,14 @@ def _quoted(name: str) -> str:
 
 
 _LOOPBACK = "127.0.0.1"
-_LOCAL = {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+# Java works for tenths of a second, in which compiling its own code as fast as can be would take most of the time.
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_LOCAL = {
+    "spark.driver.host": _LOOPBACK,
+    "spark.driver.bindAddress": _LOOPBACK,
+    "spark.driver.defaultJavaOptions": _QUICK,
+    "spark.executor.defaultJavaOptions": _QUICK,
+}
 _LOCAL_VARIABLES = {"SPARK_LOCAL_IP": _LOOPBACK, "PYSPARK_PYTHON": sys.executable}
 _EXCEPTION = re.compile(r"^(?:[\w.]*\.)?([A-Z]\w*(?:Error|Exception): .+)$", re.MULTILINE)
 _SETTINGS = {

@@ -153,7 +153,7 @@ def test_senders_with_equal_files_count_each(service, folder):
     tiny = folder / "tiny.fldp"
     tiny.write_bytes(wire.encode(survey_in(folder).oracle.privatize([1, 2]), survey_in(folder).version))
     _, said = run(service, "send", tiny)
-    assert "tell with --sender" in said
+    assert "name the --sender" in said
     for sender in ("north", "south", "south"):
         assert "--sender" not in run(service, "send", tiny, "--sender", sender)[1]
     assert number(service, folder) == 6

@@ -135,7 +135,7 @@ def test_tokens_on_the_folder_itself_and_at_once(tmp_path):
     assert "expires must be a time to come" in late.stderr
     named = fldp("token", "create", "read", "--data", tmp_path, "--survey", "No Name", code=2)
     assert "survey must be 1 to 64 of the characters" in named.stderr
-    assert "there is none" in fldp("token", "revoke", "x", "--data", tmp_path, code=2).stderr
+    assert "no token has the id" in fldp("token", "revoke", "x", "--data", tmp_path, code=2).stderr
     assert "is not there" in fldp("token", "list", "--data", tmp_path / "none", code=2).stderr
     assert "is not there" in fldp("fsck", "--data", tmp_path / "none", code=2).stderr
 

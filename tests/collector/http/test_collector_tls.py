@@ -63,9 +63,9 @@ def test_old_protocols_are_refused(tmp_path, files):
     [
         ("server.pem", None, "tls_certificate and tls_key must be given together"),
         ("missing.pem", "server.key", "tls_certificate must be a file that can be read"),
-        ("server.pem", "other.key", "cannot be used"),
-        ("server.pem", "server.pem", "cannot be used"),
-        ("server.key", "server.key", "cannot be used"),
+        ("server.pem", "other.key", "are not a certificate and its key"),
+        ("server.pem", "server.pem", "are not a certificate and its key"),
+        ("server.key", "server.key", "are not a certificate and its key"),
     ],
 )
 def test_files_that_are_no_good_are_named_before_anything_starts(tmp_path, files, certificate, private, said):

@@ -611,3 +611,25 @@ def test_a_store_of_ones_own_need_not_keep_notes():
     moments = {notes.due(Plain(), (ORIGIN, "00"), "key", 1e6) for _ in range(5)}
     assert len(moments) == 5
     assert all(now <= moment <= time.time() + 1e6 for moment in moments)
+
+
+def test_a_file_that_is_no_database_is_closed(tmp_path, monkeypatch):
+    """Python 3.13 and newer warn of what is not, whenever it is collected."""
+    opened, closed, connect = [], [], sqlite3.connect
+
+    class Watched(sqlite3.Connection):
+        def close(self):
+            closed.append(self)
+            super().close()
+
+    def watched(*arguments, **options):
+        opened.append(connect(*arguments, **options, factory=Watched))
+        return opened[-1]
+
+    path = tmp_path / "answers.db"
+    path.write_bytes(b"no database" * 1000)
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    with pytest.raises(FldpError), FileStore(path).exclusive():
+        pass
+    assert opened
+    assert closed == opened

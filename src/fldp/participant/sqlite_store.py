@@ -147,8 +147,12 @@ class FileStore:
 
         uri = f"{self.path.as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, timeout=self._patience, isolation_level=None)
-        connection.execute("PRAGMA synchronous = EXTRA")
-        connection.execute("PRAGMA fullfsync = ON")
+        try:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA fullfsync = ON")
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
 

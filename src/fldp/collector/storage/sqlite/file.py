@@ -48,8 +48,12 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
         check_same_thread=False,
         cached_statements=_STATEMENTS,
     )
-    for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
-        connection.execute(setting)
+    try:
+        for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
+            connection.execute(setting)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

@@ -205,7 +205,7 @@ def transform_in_two_threads(bits: int) -> Answer:
 
 
 def stream_in_two_threads(bits: int) -> Answer:
-    """Time what memory and the start of a thread allow: a transform goes over its vector in about as many passes."""
+    """Time passes that memory limits, about as many as a transform makes: no bound for it, since it computes more."""
     vector, passes = np.random.default_rng(7).integers(-1000, 1000, 1 << bits), bits // 4
     two, one = (clock(partial(stream_by, threads, vector, passes)) for threads in (2, 1))
     about = {"against": "one thread", "method": BY_TURNS}

@@ -75,7 +75,7 @@ def count_streaming(places: Any, counts: Any) -> None:
 
 
 def stream_by(threads: int, vector: Any, passes: int) -> None:
-    """Go over a new vector so many times in parts, one thread each: what memory allows to a transform of as many."""
+    """Go over a new vector so many times in parts, one thread each, with hardly any arithmetic."""
     out = np.empty_like(vector)
 
     def go(part: slice) -> None:

@@ -103,6 +103,16 @@ def test_groups_have_priors_of_their_own_and_strings_no_total():
     assert error(candidates_estimate, held) < 0.7 * error(fldp.postprocess(plain, "norm-sub"), held)
 
 
+def test_the_noise_of_candidates_grows_with_their_holders():
+    """RAPPOR at epsilon 4, where all of 100 people hold one of 150 candidates: without the slope 1.5 of norm-sub's."""
+    oracle = fldp.RAPPOR(epsilon=4.0, epsilon_permanent=8.0).among([f"s{k}" for k in range(150)])
+    truth, errors = np.where(np.arange(150) == 7, 100, 0), np.zeros(2)
+    for run in range(6):
+        plain = oracle.estimate(fldp.simulate(oracle, truth, rng=run))
+        errors += [error(fldp.postprocess(plain, method), truth) for method in ("bayes", "norm-sub")]
+    assert errors[0] < 1.2 * errors[1]
+
+
 @pytest.mark.parametrize(
     "oracle", [fldp.FHR(1.0, 300), fldp.HR(4.0, 300, blocks=4), fldp.IDUE(2.0, 300, budgets=[(0, 1)])]
 )

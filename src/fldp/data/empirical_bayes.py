@@ -49,8 +49,8 @@ class CountNoise:
 
     @property
     def slope(self) -> float:
-        """What a holder adds to the variance of an estimate."""
-        return self.part.slope if isinstance(self.part, Observed) else 0.0
+        """What a holder adds to the variance of an estimate, in the mean over the values."""
+        return float(np.mean(self.part.slope))
 
     @cached_property
     def bins(self) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:

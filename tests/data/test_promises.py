@@ -10,13 +10,19 @@ import numpy as np
 import pytest
 
 import fldp
-from support.promises import MAKERS, concentrated, covers, measured, most_broken
+from fldp.oracles import names
+from support.promises import MAKERS, concentrated, covers, measured, most_broken, sizes, written_rows
 
 RUNS, ALARM = 60, 1e-6
 
 
 def test_the_limit_is_as_stated():
     assert most_broken(RUNS, 0.05, ALARM) == 15
+
+
+def test_the_table_has_every_oracle():
+    assert {MAKERS[name](sizes(name)[0]).name for name in MAKERS} >= set(names())
+    assert [*written_rows("promises")][1:] == [(name, f"{d:,}") for name in MAKERS for d in sizes(name)]
 
 
 @pytest.mark.parametrize(
@@ -28,6 +34,8 @@ def test_the_limit_is_as_stated():
         ("GRR", 100, 4097),
         ("URR", 30, 100),
         ("Exponential", 300, 100),
+        ("Wave", 30, 100),
+        ("Sampled", 30, 100),
         ("CMS, 4 hashes", 300, 100),
         ("FWR, eta 1/4", 30, 100),
     ],

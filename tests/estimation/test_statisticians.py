@@ -133,6 +133,18 @@ def test_one_value_named_beforehand_pays_nothing_for_others():
     assert only(change, 0).significant().all()
 
 
+@pytest.mark.parametrize("anytime", [None, 10_000])
+def test_one_value_keeps_its_own_term_for_one_report(anytime):
+    """GRR on 1,000 values: chance supports each a tenth of a time, so one report decides."""
+    oracle = fldp.GRR(1.0, 1000)
+    before, after = (oracle.estimate(fldp.simulate(oracle, [100] + [0] * 999, rng=k)) for k in range(2))
+    change = before.compare(after, anytime=anytime)
+    alone = only(change, 3)
+    assert alone.jump.tolist() == [change.jump[3]]
+    assert alone.jump[0] > 0
+    assert alone.interval() == pytest.approx(change.interval()[3:4])
+
+
 @pytest.fixture
 def files(tmp_path):
     for name, epsilon, yes in (("a", 2.0, 1200), ("b", 3.0, 1800)):

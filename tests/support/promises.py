@@ -19,6 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
 RUNS = {2: 2000, 100: 2000, 512: 400, 4097: 200, 65_537: 40}  # of every cell of a table, by the number of values
 
 MAKERS = {
+    "RR": lambda _: fldp.RR(1.0),
     "GRR": lambda d: fldp.GRR(1.0, d),
     "SUE": lambda d: fldp.SUE(1.0, d),
     "OUE": lambda d: fldp.OUE(1.0, d),
@@ -30,6 +31,7 @@ MAKERS = {
     "PGR": lambda d: fldp.PGR(1.0, d),
     "FHR": lambda d: fldp.FHR(1.0, d, allow_exposure=True),
     "FHR, paper's decoder": lambda d: fldp.FHR(1.0, d, allow_exposure=True),
+    "FWR, eta 1": lambda d: fldp.FWR(1.0, d, eta=1),
     "FWR, eta 1/2": lambda d: fldp.FWR(1.0, d, eta=0.5, allow_exposure=True),
     "FWR, eta 1/4": lambda d: fldp.FWR(2.0, d, eta=0.25, allow_exposure=True),
     "LWR": lambda d: fldp.LWR(1.0, d, epsilon_permanent=2.0),
@@ -37,12 +39,21 @@ MAKERS = {
     "URR": lambda d: fldp.URR(2.0, d, sensitive=range(min(d // 2, 100))),
     "URAPPOR": lambda d: fldp.URAPPOR(2.0, d, sensitive=range(min(d // 2, 100))),
     "Exponential": lambda d: fldp.Exponential(min(0.5 * (d - 1), 60.0), d, distance="line"),
+    "Wave": lambda d: fldp.Wave(2.0, d, width=d // 32 * 8),
+    "Sampled": lambda d: fldp.Sampled(2.0, answers=[d, 2], views=1),
     "Grouped": lambda d: fldp.Grouped(epsilon=1.0, base="hrr", groups=(d - d // 2, d // 2), allow_exposure=True),
     "CMS, 4 hashes": lambda d: fldp.CMS(4.0, hashes=4, width=1024).among(map(str, range(d))),
     "HCMS": lambda d: fldp.HCMS(4.0, hashes=64, width=1024).among(map(str, range(d))),
     "RAPPOR": lambda d: fldp.RAPPOR(2.0, 4.0).among(map(str, range(d))),
 }
-SIZES = {"HR, 4 blocks": (100, 4097, 65_537), "Grouped": (100, 4097, 65_537), "Exponential": (2, 100, 512)}
+SIZES = {
+    "RR": (2,),
+    "HR, 4 blocks": (100, 4097, 65_537),
+    "Grouped": (100, 4097, 65_537),
+    "Exponential": (2, 100, 512),
+    "Wave": (100, 512),
+    "Sampled": (2, 100, 512),
+}
 MAX_FITTED = 4096  # candidates that RAPPOR fits together; of more, it selects some
 
 
@@ -58,8 +69,8 @@ def sizes(name):
 
 
 def asked_for():
-    """The oracles that are measured: all, or those of ``FLDP_PROMISE_ORACLES=RAPPOR,HCMS``."""
-    named = list(filter(None, os.environ.get("FLDP_PROMISE_ORACLES", "").split(",")))
+    """The oracles that are measured: all, or those of ``FLDP_PROMISE_ORACLES="RAPPOR;HR, 4 blocks"``."""
+    named = list(filter(None, os.environ.get("FLDP_PROMISE_ORACLES", "").split(";")))
     return [name for name in MAKERS if not named or name in named]
 
 
@@ -96,8 +107,16 @@ def measured(name, n, d, runs, seed=1):
     """Run a survey again and again, with one population, and count broken promises."""
     oracle, truth = MAKERS[name](d), concentrated(n, d)
     first = seed * 10**15 + crc32(f"{name} {n} {d}".encode()) * 10**5  # cells of a table do not share their chance
-    tallies = (fldp.simulate(oracle, truth, rng=first + run) for run in range(runs))
-    return counted([oracle.estimate(tally, **options_of(name, d)) for tally in tallies], truth)
+    return counted([estimated(oracle, truth, first + run, options_of(name, d)) for run in range(runs)], truth)
+
+
+def estimated(oracle, truth, seed, options):
+    """A survey and its estimate; of several questions, of the first one, and the second has answers by chance."""
+    if not isinstance(oracle, fldp.Sampled):
+        return oracle.estimate(fldp.simulate(oracle, truth, rng=seed), **options)
+    first = np.repeat(np.arange(len(truth)), truth)
+    rows = np.stack([first, np.random.default_rng(seed).integers(0, oracle.answers[1], len(first))], axis=1)
+    return oracle.estimate(oracle.privatize(rows, rng=seed))[0]
 
 
 def measured_cell(cell):

@@ -12,7 +12,7 @@ by chance; there the posterior does not.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ MAX_MOVE = 0.25  # standard errors that a clearly seen value moves
 _STEPS, _NEWTON, _CLASSES = 300, 40, 8
 _SPREADS, _MIXING = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 50  # of public knowledge, relative to what it expects
 _TRIED = 1000  # values at least that are drawn anew to calibrate intervals
+_WIDER, _UNLIKELY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.4, 2.0), 1.35  # errors; of a log likelihood, 90 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,8 @@ class CountNoise:
 
     @property
     def slope(self) -> float:
-        """What a holder adds to the variance of an estimate."""
-        return self.part.slope if isinstance(self.part, Observed) else 0.0
+        """What a holder adds to the variance of an estimate, in the mean over the values."""
+        return float(np.mean(self.part.slope))
 
     @cached_property
     def bins(self) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
@@ -115,6 +116,10 @@ def fitted_prior(likely: Floats, sizes: Floats, grid: Floats, mean: float | None
         prior = prior * ((sizes / np.maximum(likely @ prior, 1e-300)) @ likely)
         prior /= prior.sum()
     return prior if mean is None else _with_mean(prior, grid - mean, tilt)[0]
+
+
+def _log_likelihood(likely: Floats, sizes: Floats, prior: Floats) -> float:
+    return float(sizes @ np.log(np.maximum(likely @ prior, 1e-300)))
 
 
 def _with_mean(weights: Floats, off: Floats, tilt: float) -> tuple[Floats, float]:
@@ -189,13 +194,38 @@ class Posterior:
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Return both ends of credible intervals, of the level that covers as asked in a survey like this one.
 
-        A value that is clearly seen has few others to learn from, and an error of its own.
+        They contain those by the widest prior that is likely. A value that is clearly seen has few others to learn
+        from, and an error of its own.
         """
         low, high = self._ends(self._calibrated(level))
+        least, most = self._widest._ends(level)
+        low, high = np.minimum(low, least), np.maximum(high, most)
         reach = NormalDist().inv_cdf((1 + level) / 2) * self.noise.stderr
         low = np.where(self.clear, self.noise.counts - reach, np.minimum(low, self.moved))
         high = np.where(self.clear, self.noise.counts + reach, np.maximum(high, self.moved))
         return np.clip(low, 0, self.most), np.clip(high, 0, self.most)
+
+    @cached_property
+    def _widest(self) -> "Posterior":
+        """The same by the widest prior that is hardly less likely: few values do not tell how far apart counts are.
+
+        Each prior is the fitted one with counts spread further, by a part of an error.
+        """
+        likely, sizes, prior = self.noise.likelihoods(self.grid), self.noise.bins[3], self.prior
+        least = _log_likelihood(likely, sizes, prior) - _UNLIKELY
+        for spread in _WIDER:
+            wider = self._spread_by(spread * float(np.median(self.noise.null)))
+            if _log_likelihood(likely, sizes, wider) < least:
+                break
+            prior = wider
+        shares = likely * prior
+        return replace(self, prior=prior, shares=shares / shares.sum(axis=1, keepdims=True))
+
+    def _spread_by(self, spread: float) -> Floats:
+        """Return the prior with a normal law around each count, and the same mean if it is known."""
+        near = np.exp(-(((self.grid[:, None] - self.grid) / spread) ** 2) / 2) * np.gradient(self.grid)
+        prior = self.prior @ (near / near.sum(axis=1, keepdims=True))
+        return prior if self.mean is None else _with_mean(prior, self.grid - self.mean, 0.0)[0]
 
     def _ends(self, level: float) -> tuple[Floats, Floats]:
         """Return the ends of the posterior, with the chance of who answered where it is a single point."""

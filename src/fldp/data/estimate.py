@@ -55,9 +55,8 @@ class Total:
     estimate: "Estimate | None" = field(default=None, repr=False, compare=False)  # that it is a sum of
     values: int = field(default=1, repr=False, compare=False)
     widened: bool = field(default=False, repr=False, compare=False)  # to the count, which it could lack
-    steps: Steps = field(
-        default_factory=Steps, repr=False, compare=False
-    )  # of figures whose law is known by its variance
+    steps: Steps = field(default_factory=Steps, repr=False, compare=False)  # where its law is known by its variance
+    alone: int | None = field(default=None, repr=False, compare=False)  # the only value whose count is not exact
 
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in ("count", "stderr", "original", "n")}
@@ -76,6 +75,10 @@ class Total:
             low, high = np.clip(self.original.interval(level), 0, self.n)
             ends = (float(low), float(high), *((self.count,) if self.widened else ()))
             return min(ends), max(ends)
+        if self.estimate is not None and self.alone is not None:
+            known = self.count - self.estimate.counts[self.alone]
+            low, high = known + Estimate.interval(self.estimate, level)[self.alone]
+            return float(low), float(high)
         low, high = self.steps.ends(z_score(level), self.count, self.stderr)
         return float(low.item()), float(high.item())
 
@@ -251,22 +254,47 @@ class Estimate(FramedAtLevel, Displayed):
             count, shrunk = float(self.counts[members].sum()), self.basis.posterior is not None
             return Total(count, plain.stderr, plain, self.n, widened=shrunk)
         known = self._settle(members)
-        error = math.sqrt(self._variance_of_sum(members))
-        return Total(known + float(self.counts[members].sum()), error, estimate=self, values=max(1, len(picked)))
+        count, error = known + float(self.counts[members].sum()), math.sqrt(self._variance_of_sum(members))
+        alone = int(members.argmax()) if members.sum() == 1 else None
+        steps, size = self._steps_of_sum(members), max(1, len(picked))
+        return Total(count, error, estimate=self, values=size, steps=steps, alone=alone)
 
     def _variance_of_sum(self, members: NDArray[np.bool_]) -> float:
         """Return the variance at plausible counts; of uneven noise, not below that at the unbiased counts.
 
         Plausible counts of few people are too even, and noise that depends on who holds what may be far from its mean.
         """
-        plugged, estimator = self._plausible(), self.oracle.estimator
-        options = {**self.options, **self.basis.context}
-        own = float(np.sum(estimator.variances(plugged, self.totals, **options)[members]))
-        variance = own + estimator.covariance_of_sum(self.n, plugged, members, **options)
+        estimator, options = self.oracle.estimator, {**self.options, **self.basis.context}
+        variance = self._variance_at(self._plausible(), members)
         if estimator.is_uneven:
             own = float(np.sum(np.asarray(estimator.variance(self.n, self.counts, **options))[members]))
             variance = max(variance, own + estimator.covariance_of_sum(self.n, self.counts, members, **options))
         return max(float(estimator.least_variances[members].max(initial=0.0)), variance)
+
+    def _variance_at(self, counts: Floats, members: NDArray[np.bool_]) -> float:
+        """Return the variance of a sum, given the counts of all values."""
+        estimator, options = self.oracle.estimator, {**self.options, **self.basis.context}
+        own = float(np.sum(estimator.variances(counts, self.totals, **options)[members]))
+        return own + estimator.covariance_of_sum(self.n, counts, members, **options)
+
+    def _steps_of_sum(self, members: NDArray[np.bool_]) -> Steps:
+        """Return what a sum's interval must know beside its error: what a report adds, and each further holder.
+
+        The variance is linear in how many are inside, so its slope follows from everybody inside and nobody.
+        """
+        if not members.any():
+            return Steps()
+        inside, outside = self._all_among(members), self._all_among(~members)
+        gap = self._variance_at(inside, members) - self._variance_at(outside, members)
+        slope = gap / max(1.0, float(inside.sum()))
+        return Steps(self.oracle.estimator.jump_of_sum(members), max(slope, 0.0), max(-slope, 0.0))
+
+    def _all_among(self, members: NDArray[np.bool_]) -> Floats:
+        """Return counts with everybody of each run among these values, spread evenly."""
+        counts = np.zeros(len(members))
+        for run, total in zip(self.oracle.estimator.runs, self.totals, strict=False):
+            counts[run] = members[run] * (total / max(1, int(np.count_nonzero(members[run]))))
+        return counts
 
     @property
     def rest(self) -> Total:
@@ -281,10 +309,13 @@ class Estimate(FramedAtLevel, Displayed):
         return Total(self.n - total.count, total.stderr)
 
     def _settle(self, members: NDArray[np.bool_]) -> int:
-        """Take the runs that are wholly among the members out of them, and return how many users they have."""
+        """Take the runs that are known exactly out of the members, and return how many users they have.
+
+        Those are runs that are wholly among them, and runs that nobody is in.
+        """
         known = 0
         for run, total in zip(self.oracle.estimator.runs, self.totals, strict=False):  # candidates have no run
-            if members[run].all():
+            if members[run].all() or total == 0:
                 members[run] = False
                 known += total
         return known

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fldp.data.anytime_intervals import AnytimeComparison
+from fldp.data.anytime_intervals import AnytimeComparison, AnytimeSide
 from fldp.data.comparison import Comparison
 from fldp.data.values import as_values
 
@@ -29,8 +29,10 @@ def only(change: Comparison, value: int) -> Comparison:
         jump=np.broadcast_to(change.jump, change.difference.shape)[kept],
     )
     if isinstance(alone, AnytimeComparison):
-        starts = [np.broadcast_to(side.start, side.variances.shape)[kept] for side in alone.sides]
-        each = zip(alone.sides, starts, strict=True)
-        sides = tuple(replace(side, variances=side.variances[kept], start=start) for side, start in each)
-        return replace(alone, sides=sides)
+        return replace(alone, sides=tuple(_one_side(side, kept) for side in alone.sides))
     return alone
+
+
+def _one_side(side: AnytimeSide, kept: slice) -> AnytimeSide:
+    start, jump = (np.broadcast_to(each, side.variances.shape)[kept] for each in (side.start, side.jump))
+    return replace(side, variances=side.variances[kept], start=start, jump=jump)

@@ -11,7 +11,7 @@ from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_list
 from fldp.errors import DomainError, MergeError
-from fldp.numerics.bounded_laws import Bounded
+from fldp.numerics.bounded_laws import Bounded, Steps
 from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import fail, one_of
 
@@ -53,7 +53,13 @@ class Combined(Estimate):
         counts, errors = (np.array([getattr(total, name) for total in totals]) for name in ("count", "stderr"))
         count = float(self._factors @ counts)
         variance = float(self._factors**2 @ errors**2) + float(by_lot(count, self.n, self._lot))
-        return Total(count, variance**0.5)
+        return Total(count, variance**0.5, steps=self._steps_of(totals))
+
+    def _steps_of(self, totals: list[Total]) -> Steps:
+        """Return the steps of a sum, from its parts: of a further holder as in ``_law``."""
+        jump, rise, fall = np.array([total.steps for total in totals]).T
+        grown = self._factors**2 * [part.n for part in self.parts] / self.n
+        return Steps(float((self._factors * jump).max()), float(grown @ rise), float(grown @ fall))
 
     @property
     def _budget(self) -> str:

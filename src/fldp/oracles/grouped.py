@@ -105,6 +105,10 @@ class GroupTallies(Estimator):
             for member, run in zip(self.members, self.runs, strict=True)
         )
 
+    def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
+        inside = zip(self.members, self.runs, strict=True)
+        return max(member.estimator.jump_of_sum(members[run]) for member, run in inside if members[run].any())
+
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Draw the state of every group, if the base can."""
         inside = zip(self.members, self.runs, strict=True)

@@ -72,6 +72,11 @@ class Estimator(Options):
         del n, counts, members, options
         return 0.0
 
+    def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
+        """Return how much a single report moves the sum of these estimates; 0 if only the variance is known."""
+        del members
+        return 0.0
+
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""
         del counts, generator

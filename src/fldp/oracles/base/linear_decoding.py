@@ -52,6 +52,9 @@ class LinearDecoding(Estimator):
         del tally, options
         return (Bounded.of(counts, 0.0, 2 * self.jumps),)
 
+    def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
+        return float(self.jumps[members].max())
+
     def linear_covariance(self, weights: Floats, counts: Floats) -> Floats:
         """Return the exact covariance of ``weights @ estimates``, a row of weights for each, given all counts."""
         worths = self.worths(weights.T)

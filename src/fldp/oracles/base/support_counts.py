@@ -83,6 +83,11 @@ class Supports(Estimator):
         q, gap = self._scales
         return np.rint(counts * gap + n * q)
 
+    def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
+        """Return what one more support adds: sums of few supports are as skewed as single counts."""
+        del members
+        return 1 / self._scales[1]
+
     def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
         """A report supports a value that it does not hold with one probability, whichever it holds."""
         del options
@@ -126,6 +131,9 @@ class SupportsByKind(Estimator):
         del options
         _, q, gap = self.chances
         return np.asarray((tally.state - tally.n * q) / gap)
+
+    def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
+        return float(np.max(1 / self.chances[2][members]))
 
     def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         """Of a single count the kind is unknown: return the largest variance of any kind."""

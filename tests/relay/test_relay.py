@@ -1,6 +1,7 @@
 """The relay: what it passes on, what it refuses, and what neither side learns."""
 
 import asyncio
+import gc
 import random
 from ipaddress import IPv4Address
 
@@ -121,6 +122,29 @@ def test_waiters_for_keys_share_one_attempt_and_its_failure():
         assert len(gateway.seen) == 2
 
     play(story, Silent())
+
+
+def test_an_attempt_that_fails_when_nobody_waits_is_not_logged_as_an_error():
+    complaints = []
+
+    class Failing(Gateway):
+        async def handle_async_request(self, request):
+            asking.cancel()
+            await asyncio.sleep(0)
+            failed.set()
+            raise httpx.ConnectTimeout("nobody is there")
+
+    async def story(client, gateway):
+        nonlocal asking, failed
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context["message"]))
+        failed, asking = asyncio.Event(), asyncio.create_task(client.get("/keys"))
+        await failed.wait()
+        assert (await client.get("/keys")).status_code == 502  # by another attempt, or by the end of this one
+
+    asking = failed = None
+    play(story, Failing())
+    gc.collect()
+    assert complaints == []
 
 
 def test_an_answer_that_comes_byte_by_byte_holds_no_place_for_long(monkeypatch):

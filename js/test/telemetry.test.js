@@ -420,10 +420,13 @@ test("the person's choice counts from the next period, off deletes what was kept
     "{}",
     'mode = "on"\nmode = "off"\n',
     "[app.paint]\nmode = 'on'\n",
+    'mode = "on"\nsince = "soon"\n',
+    'mode = "on"\nsince = "20260101"\n',
   ]) {
     writeFileSync(path, text);
     assert.equal(child(env, MONTHS[2], "startup", "250").mode, "off", text);
   }
+  writeFileSync(path, '[app."paint"]\nmode = "local"\nsince = "2026-02-30"\n');
   child(env, MONTHS[2], "choose", "local"); // for this program: to the others, the file meant off
   assert.equal(readFileSync(path, "utf8"), 'mode = "off"\n\n[app."paint"]\nmode = "local"\nsince = "2026-03-10"\n');
 });

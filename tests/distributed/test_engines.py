@@ -127,3 +127,4 @@ def test_java_of_a_local_session_compiles_little(monkeypatch, master, ours):
     told = spark._start_session(Builder(), master)
     options = [told.get(f"spark.{part}.defaultJavaOptions", "") for part in ("driver", "executor")]
     assert [("-XX:TieredStopAtLevel=1" in each) for each in options] == [ours, ours]
+    assert "GC" not in " ".join(options)  # beside another garbage collector, such as of JAVA_TOOL_OPTIONS, Java ends

@@ -1,8 +1,8 @@
 """The hottest kernels compile to no more than they did, counted and not timed: limits are a fifth above the counts.
 
-Of the innermost loops of a kernel it is known how many instructions they have, how many loops are vectorised, and what
-must not be there: calls, divisions and floats. Whoever makes a loop
-longer sees it here, and raises its limit with a reason or takes the step out again.
+Each kernel has limits for its innermost loops: at most this number of instructions, calls, divisions and steps with
+floats, and at least this number of vectorised loops. Whoever makes a loop longer sees it here, and raises the limit
+with a reason or takes the step out again.
 """
 
 import platform

@@ -1,6 +1,7 @@
 """The relay: what it passes on, what it refuses, and what neither side learns."""
 
 import asyncio
+import gc
 import random
 from ipaddress import IPv4Address
 
@@ -96,21 +97,54 @@ def test_everybody_gets_the_same_keys_and_they_are_fetched_once():
     play(story)
 
 
-def test_who_waits_for_keys_shares_one_attempt_and_its_failure():
-    class Slow(Gateway):
+def test_waiters_for_keys_share_one_attempt_and_its_failure():
+    class Silent(Gateway):
+        """A collector that fails when a test says so."""
+
         async def handle_async_request(self, request):
             self.seen.append(request)
-            await asyncio.sleep(0.2)
+            await self.given_up.wait()
             raise httpx.ConnectTimeout("nobody is there")
 
     async def story(client, gateway):
-        answers = await asyncio.gather(*(client.get("/keys") for _ in range(20)))
+        gateway.given_up = asyncio.Event()
+        asking = [asyncio.create_task(client.get("/keys")) for _ in range(20)]
+        while not gateway.seen:
+            await asyncio.sleep(0)
+        for _ in range(200):  # turns of the loop: each of the others takes fewer until it waits for the keys
+            await asyncio.sleep(0)
+        asking.pop(0).cancel()  # the first one, for whom they are fetched
+        gateway.given_up.set()
+        answers = await asyncio.gather(*asking)
         assert {answer.status_code for answer in answers} == {502}
         assert len(gateway.seen) == 1
         assert (await client.get("/keys")).status_code == 502
         assert len(gateway.seen) == 2
 
-    play(story, Slow())
+    play(story, Silent())
+
+
+def test_an_attempt_that_fails_when_nobody_waits_is_not_logged_as_an_error():
+    complaints = []
+
+    class Failing(Gateway):
+        async def handle_async_request(self, request):
+            asking.cancel()
+            await asyncio.sleep(0)
+            failed.set()
+            raise httpx.ConnectTimeout("nobody is there")
+
+    async def story(client, gateway):
+        nonlocal asking, failed
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context["message"]))
+        failed, asking = asyncio.Event(), asyncio.create_task(client.get("/keys"))
+        await failed.wait()
+        assert (await client.get("/keys")).status_code == 502  # by another attempt, or by the end of this one
+
+    asking = failed = None
+    play(story, Failing())
+    gc.collect()
+    assert complaints == []
 
 
 def test_an_answer_that_comes_byte_by_byte_holds_no_place_for_long(monkeypatch):

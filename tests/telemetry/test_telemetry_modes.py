@@ -37,7 +37,7 @@ def test_a_choice_is_stronger_and_one_for_the_program_the_strongest(variables):
     assert mode_of("paint", "on", variables).mode == "off"
 
 
-@pytest.mark.parametrize("since", ["soon", "2026-13-01", "0001-01-01", "1", "[1]"])
+@pytest.mark.parametrize("since", ["soon", "2026-13-01", "0001-01-01", "1", "[1]", "20260101"])
 def test_a_day_that_there_is_not_means_off(variables, since):
     """Each period would end in an error that nobody sees, and nothing would ever be sent."""
     path = Path(choices_path(variables))
@@ -85,6 +85,25 @@ def test_a_choice_keeps_what_other_tables_say(variables):
     path.write_text("mode = 'off'\n[app.draw]\nmode = 'on'\nwhy = 'they asked \"please\"'\n")
     choose("local", "paint", "2026-11-01", variables)
     assert [mode_of(app, "on", variables).mode for app in ("draw", "paint", "sing")] == ["on", "local", "off"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mode = 'x\"y'\n",
+        "mode = 'on'\nsince = 'a\"b'\n",
+        "mode = 'off'\n[app.'a\"b']\nmode = 'on'\n",
+        "mode = ['on']\n",
+    ],
+)
+def test_a_choice_is_stored_whatever_else_the_file_says(variables, text):
+    """What no program writes is off to the others, and is written so, in lines that JavaScript reads, too."""
+    path = Path(choices_path(variables))
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    choose("on", "paint", "2026-11-01", variables)
+    assert [mode_of(app, "on", variables).mode for app in ("paint", "draw")] == ["on", "off"]
+    assert path.read_text() == 'mode = "off"\n\n[app."paint"]\nmode = "on"\nsince = "2026-11-01"\n'
 
 
 def test_a_choice_that_nobody_can_get_at_means_off(variables, tmp_path):

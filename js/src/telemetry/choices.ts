@@ -2,6 +2,7 @@
  * What a person chose for all programs, as `fldp telemetry` stores it. Its lines are read one by one, and those that it
  * never writes make all of it unreadable, which means off: a file that a person wrote may mean anything.
  */
+import { isDay } from "../participant/epochs.js";
 import type { Choice } from "./modes.js";
 
 /** The choice for all programs, and those for single ones. */
@@ -13,6 +14,9 @@ export interface Choices {
 const LINE = /^(mode|since) = "([a-z0-9-]*)"$/;
 const APP = /^\[app\."([a-z0-9_-]+)"\]$/;
 
+/** Whether a line names a day that there is; a program that counted periods from another would never send any. */
+const isPossible = ([, key, value]: readonly string[]): boolean => key !== "since" || isDay(value);
+
 /** Read the file; null if it cannot be. */
 export function choicesOf(text: string): Choices | null {
   const tables = new Map<string | null, Record<string, string>>();
@@ -20,7 +24,7 @@ export function choicesOf(text: string): Choices | null {
   for (const line of text.split(/\r?\n/).filter((each) => each.trim() && !each.startsWith("#"))) {
     const [said, header] = [LINE.exec(line), APP.exec(line)];
     if (header) current = header[1];
-    else if (!said || tables.get(current)?.[said[1]] !== undefined) return null;
+    else if (!said || tables.get(current)?.[said[1]] !== undefined || !isPossible(said)) return null;
     const table = tables.get(current) ?? {};
     tables.set(current, said && !header ? { ...table, [said[1]]: said[2] } : table);
   }

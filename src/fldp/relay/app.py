@@ -100,6 +100,7 @@ class Relay(OpenApp):
         # Everybody who asks meanwhile shares one attempt: in a queue, each would wait for its own to fail.
         if self._fetching is None or self._fetching.done():
             self._fetching = asyncio.create_task(self._fetch_keys())
+            self._fetching.add_done_callback(_look_at)
         return await asyncio.shield(self._fetching)
 
     async def _fetch_keys(self) -> Response:
@@ -152,6 +153,12 @@ class _Held:
 
     def __exit__(self, *error: object) -> None:
         self._relay._held -= 1
+
+
+def _look_at(done: "asyncio.Task[Response]") -> None:
+    """Look at an error for which nobody waits any more: asyncio would log it with its traceback."""
+    if not done.cancelled():
+        done.exception()
 
 
 async def _bounded(pieces: AsyncIterator[bytes], most: int) -> bytes:

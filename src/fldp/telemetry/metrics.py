@@ -110,10 +110,15 @@ class AppMetrics(NamedTuple):
         return [metric for metric in self.metrics.values() if not metric.expired(day)]
 
 
+def is_app(name: str) -> bool:
+    """Whether a program may have this name."""
+    return bool(name) and not set(name) - _APP
+
+
 def metrics_of(fields: Mapping[str, Any], source: str = "") -> AppMetrics:
     """Return the metrics of a table of keys, as TOML or JSON has them."""
     tables, app = fields.get("metric", {}), str(fields["app"])
-    if not app or set(app) - _APP:
+    if not is_app(app):
         raise ValueError("app must consist of a-z, 0-9, - and _, since it names files")
     return AppMetrics(
         app,

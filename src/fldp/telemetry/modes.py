@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
-from fldp.telemetry.metrics import MODES
+from fldp.telemetry.metrics import MODES, is_app
 
 VARIABLE, DO_NOT_TRACK = "FLDP_TELEMETRY", "DO_NOT_TRACK"
 CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION")
 _NOT_SET = ("", "0", "false")
+Tables = dict[str | None, dict[str, str]]  # what a person chose for each program, and under None for all
 
 
 class Mode(NamedTuple):
@@ -68,7 +69,7 @@ def _by_choice(app: str, chosen: Mapping[str, Any]) -> Mode | None:
 def _is_day(since: str) -> bool:
     """Whether this is a day with one before it, or none: without one, all periods count."""
     try:
-        return not since or date.fromisoformat(since) > date.min
+        return not since or since == str(date.fromisoformat(since)) > str(date.min)
     except ValueError:
         return False
 
@@ -97,16 +98,10 @@ def choose(mode: str, app: str | None, day: str, variables: Mapping[str, str] | 
     from fldp.support.atomic_files import whole_file
 
     variables = os.environ if variables is None else variables
-    kept = dict(choices(variables))
-    if kept.get("mode") == "unreadable":
-        kept["mode"] = "off"  # what that means for the other programs
-    before = kept if app is None else kept.get("app", {}).get(app, {})
-    first = str(before.get("since", day))  # said again, it counts from the first time
-    since = first if before.get("mode") == mode and _is_day(first) else day
-    if app is None:
-        kept = {"mode": mode, "since": since}
-    else:
-        kept["app"] = {**kept.get("app", {}), app: {"mode": mode, "since": since}}
+    kept = _tables(choices(variables))
+    before = kept.get(app, {})
+    since = before.get("since", day) if before.get("mode") == mode else day  # said again, it counts from the first time
+    kept = {**(kept if app is not None else {}), app: {"mode": mode, "since": since}}
     path = Path(choices_path(variables))
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as hidden:
@@ -114,14 +109,25 @@ def choose(mode: str, app: str | None, day: str, variables: Mapping[str, str] | 
     return str(path)
 
 
-def _toml(chosen: Mapping[str, Any]) -> str:
-    def lines_of(table: Mapping[str, Any]) -> list[str]:
-        return [f'{key} = "{table[key]}"' for key in ("mode", "since") if key in table]
+def _tables(chosen: Mapping[str, Any]) -> Tables:
+    """Return the choices for all programs and for single ones; what no program can have written means off."""
+    named = {name: table for name, table in chosen.get("app", {}).items() if is_app(name)}
+    return {name: _table(table) for name, table in {None: chosen, **named}.items() if "mode" in table}
 
-    lines = lines_of(chosen)
-    for name, table in chosen.get("app", {}).items():
-        lines += ["", f'[app."{name}"]', *lines_of(table)]
-    return "\n".join(lines) + "\n"
+
+def _table(table: Mapping[str, Any]) -> dict[str, str]:
+    mode, since = table["mode"], str(table.get("since", ""))
+    if mode not in MODES or not _is_day(since):
+        return {"mode": "off"}
+    return {"mode": mode, "since": since} if since else {"mode": mode}
+
+
+def _toml(tables: Tables) -> str:
+    parts = []
+    for name in sorted(tables, key=lambda name: name is not None):  # all programs first
+        head = [] if name is None else ["", f'[app."{name}"]']
+        parts += [*head, *(f'{key} = "{value}"' for key, value in tables[name].items())]
+    return "\n".join(parts) + "\n"
 
 
 def choices_path(variables: Mapping[str, str]) -> str:

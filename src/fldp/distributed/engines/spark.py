@@ -168,8 +168,9 @@ def _quoted(name: str) -> str:
 
 
 _LOOPBACK = "127.0.0.1"
-# Java works for tenths of a second, in which compiling its own code as fast as can be would take most of the time.
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Most jobs keep Java busy for tenths of a second, and its optimising compiler would take most of that. No garbage
+# collector is named: beside one that somebody else has chosen (JAVA_TOOL_OPTIONS), Java would not start.
+_QUICK = "-XX:TieredStopAtLevel=1"
 _LOCAL = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,

@@ -311,7 +311,7 @@ class Snapshot(Protocol):
         """Return the largest number that a survey ever had, 0 if there was none."""
 
     def lost_surveys(self) -> set[int]:
-        """Return the numbers that reports, keys or tickets belong to, of which there is neither a survey nor a deletion."""
+        """Return the numbers that rows belong to without a survey, or a deletion that is known."""
 
     def damage(self) -> list[str]:
         """Return what the database finds wrong with itself."""

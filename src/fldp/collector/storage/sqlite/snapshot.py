@@ -27,8 +27,8 @@ def segment(row: Row) -> Segment:
 
 def orphans(connection: sqlite3.Connection, table: str) -> list[int]:
     """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
-    orphans = [row[0] for row in connection.execute(ORPHANS.format(table=table))]
-    return [number for number in orphans if isinstance(number, int)]  # in a damaged file a column may be of any type
+    rows = connection.execute(ORPHANS.format(table=table))
+    return [number for (number,) in rows if isinstance(number, int)]  # in a damaged file a column may be of any type
 
 
 class SqliteSnapshot:

@@ -1,4 +1,4 @@
-"""What a collector sees of a program: nothing of it depends on what was recorded, how often, or whether anything was."""
+"""What a collector sees of a program does not depend on what was recorded, how often, or whether anything was."""
 
 from datetime import timedelta
 from random import Random
@@ -32,7 +32,8 @@ def seen(monkeypatch, metrics, *recorded):
     requests, chance, day = [], Random(3), at(MONTHS[0])
 
     def request(url, method, path, headers, body=b""):
-        requests.append((day, url, method, path, sorted((name, len(text)) for name, text in headers.items()), len(body)))
+        sizes = sorted((name, len(text)) for name, text in headers.items())
+        requests.append((day, url, method, path, sizes, len(body)))
         return PlainReply(200, b'{"accepted": 1}')
 
     monkeypatch.setattr(sending, "request", request)

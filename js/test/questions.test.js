@@ -68,11 +68,20 @@ test("an answer that the survey lacks is drawn as another one, and a missing one
 });
 
 test("who has no answer speaks like everybody else, whatever the collector says must be answered", async () => {
-  for (const nothing of [null, ""]) {
+  const odd = [Symbol("mac"), Object.create(null), ["mac"], 10n ** 400n]; // no answers, whatever is asked
+  for (const nothing of [undefined, null, "", ...odd]) {
     for (const changes of [{}, LESS]) {
       const { batch } = await (await person(changes)).prepare({ os: nothing, plan: nothing, level: nothing });
       assert.equal(batch.length, (await (await person(changes)).prepare(ANSWERS)).batch.length);
     }
+  }
+});
+
+test("no answers at all are refused, whatever the collector says must be answered", async () => {
+  const optional = SPECIFICATION.questions.map((asked) => ({ ...asked, optional: true }));
+  for (const questions of [SPECIFICATION.questions, optional]) {
+    for (const nothing of [null, undefined, "", "mac"])
+      await assert.rejects((await person({ questions })).prepare(nothing), /answer each question \(not shown\)/);
   }
 });
 

@@ -52,7 +52,12 @@ SEVERAL = {
     "tables": {"cross": [["diabetes", "weight"]]},
     "oracle": {"epsilon": 1.0},
 }
+NUMBER = {**specification("number", {"epsilon": 1.0}), "number": {"low": 0, "high": 200, "bins": 8, "unit": "kg"}}
+NUMBER.pop("labels")
+DRAWN = {**SEVERAL, "name": "drawn", "questions": [{**SEVERAL["questions"][0], "name": name} for name in "abc"]}
+DRAWN["tables"] = {"ask": "drawn"}
 ANSWERS = [(0, "45", "hiv", "9"), (6, "81.25", "zzzz zzzz zzzz zzzz zzzz zzzz", "1" * 60)]
+CLIP = {"clipped": True}
 TYPED = ["d", "hiv", "illness 3", "zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz", "Wi" * 300]
 
 
@@ -401,6 +406,41 @@ def glimpsed(answers):
     return play
 
 
+def begun(place):
+    """Begin where chance chooses one of three like questions, and answer it."""
+
+    def play(watcher):
+        enter(watcher)
+        press(watcher, "Enter")
+        watcher.frame.locator("fieldset").wait_for()
+        watcher.step("begun")
+        press(watcher, "Tab")
+        choose(watcher, place)
+        submit(watcher)
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+
+    return play
+
+
+def measured(text):
+    """Write a number, and send it."""
+
+    def play(watcher):
+        enter(watcher)
+        watcher.frame.locator("#number:not([readonly])").wait_for()
+        watcher.page.keyboard.type(text)
+        expect(watcher.frame.locator("#number")).to_have_value(text)
+        watcher.step("typed")
+        press(watcher, "Enter")
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+
+    return play
+
+
 def kept_out(text):
     """Type while the host hides a part of the field."""
 
@@ -551,6 +591,19 @@ def test_nor_where_the_host_hides_most_of_several_questions(stage):
     alike(lambda answers: stage.visit(SEVERAL, glimpsed(answers), clipped=True), ANSWERS, scrolls=True)
 
 
+@pytest.mark.parametrize("how", [{}, CLIP], ids=["whole", "clipped"])
+def test_nor_where_chance_chooses_the_question(stage, how):
+    stage.publish(DRAWN)
+    alike(lambda place: stage.visit(DRAWN, begun(place), **how), (0, 2, 4), scrolls=bool(how))
+
+
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_number_can_be_told_from_another(stage, window):
+    """Numbers inside and outside the range, of few digits and of many."""
+    stage.publish(NUMBER)
+    alike(lambda text: stage.visit(NUMBER, measured(text), window=window), ("8", "99.125", "123456789"))
+
+
 def test_a_planted_leak_of_several_answers_is_seen(stage):
     """Without a place to begin from, the host would follow to where the last answer has scrolled the frame."""
     planted = ("answer/frame.js", 'if (isFramed && key === "Tab") document.body.scrollTop = 0;', "void key;")
@@ -559,10 +612,10 @@ def test_a_planted_leak_of_several_answers_is_seen(stage):
     assert differences(one, other)
 
 
-@pytest.mark.parametrize("fields", [TEXT, MANY], ids=["text", "search"])
+@pytest.mark.parametrize("fields", [TEXT, MANY, NUMBER], ids=["text", "search", "number"])
 def test_nothing_can_be_typed_where_the_host_hides_the_field(stage, fields):
     stage.publish(fields)
-    texts = ["a", "a text of forty letters or even more...."]
+    texts = ["8", "81.25"] if fields is NUMBER else ["a", "a text of forty letters or even more...."]
     alike(lambda text: stage.visit(fields, kept_out(text), clipped=True), texts, scrolls=True)
 
 
@@ -622,7 +675,6 @@ def test_the_time_to_draw_and_to_send_does_not_depend_on_the_label(browser, serv
 
 SPOT = "  await showReport(survey, person, answer, answer.repeated"  # in answer.js, where the label is known
 LONGER = "if (label?.length > 9)"
-CLIP = {"clipped": True}
 
 
 def of_label(code):

@@ -106,6 +106,7 @@ ANSWERS = [
     {"smokes": "often", "drinks": "never", "hours": 7.5},
     {"smokes": "", "drinks": 3, "hours": float("nan")},
     {"smokes": "sometimes", "drinks": None, "hours": "1e999"},
+    {"smokes": 10**5000, "drinks": np.array([1, 2]), "hours": b"7"},
 ]
 
 

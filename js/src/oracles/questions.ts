@@ -45,26 +45,28 @@ const isNothing = (answer: unknown): boolean => answer === undefined || answer =
 /** Return the number of an answer, or -1 if there is no such answer. No label is found sooner than another. */
 function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unknown): number {
   if (isNothing(answer)) return optional ? size - 1 : -1;
-  if (scale) return Number(scale.read(String(answer)));
-  if (labels) return labels.reduce((last, label, digit) => (label === String(answer) ? digit : last), -1);
-  const number = Number(answer);
-  const good = String(number) === String(answer) && Number.isInteger(number) && number >= 0;
+  const text = Object(answer) === answer || typeof answer === "symbol" ? "" : String(answer); // others may throw
+  if (scale) return Number(scale.read(text));
+  if (labels) return labels.reduce((last, label, digit) => (label === text ? digit : last), -1);
+  const number = Number(text);
+  const good = String(number) === text && Number.isInteger(number) && number >= 0;
   return good && number < size - Number(optional) ? number : -1;
 }
 
 /**
  * Return the answer to each question as a digit, with one at random for an answer that the survey lacks: a refusal would
- * tell the collector the answer. So is null, or an empty text, where the collector says that no answer is none. A question
- * that is asked, must be answered and is not named, is an error. `places` are those of the questions that are asked.
+ * tell the collector the answer. So is undefined, null, or an empty text, where the collector says that no answer is none.
+ * A question that is asked, must be answered and is not named, is an error; one that is named with undefined is named.
+ * `places` are those of the questions that are asked.
  */
 export function digitsOf(questions: readonly AskedQuestion[], answers: Answers, places: readonly number[]): number[] {
-  if (typeof answers !== "object") throw new DomainError("participant: answer each question (not shown)");
+  if (Object(answers) !== answers) throw new DomainError("participant: answer each question (not shown)");
   return questions.map((asked, place) => {
     const instead = uniform(asked.size);
-    if (answers?.[asked.name] === undefined && !asked.optional && places.includes(place)) {
+    if (!Object.hasOwn(answers, asked.name) && !asked.optional && places.includes(place)) {
       throw new DomainError(`record: question '${asked.name}' has no answer and is not optional`);
     }
-    const digit = digitOf(asked, answers?.[asked.name]);
+    const digit = digitOf(asked, Object.hasOwn(answers, asked.name) ? answers[asked.name] : null);
     return digit < 0 ? instead : digit;
   });
 }

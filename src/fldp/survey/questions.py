@@ -22,6 +22,7 @@ from fldp.support.validation import is_integer, is_number
 from fldp.survey.question import Question, cell_of
 
 NO_ANSWER = "no answer"
+_MAX_BITS = 4096  # of an integer: one of thousands of digits cannot be written
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,9 @@ class SurveyQuestion:
 
         A number outside its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
         """
-        if answer is None or answer == "":
-            return self.size - 1 if self.optional else None
-        text = str(int(answer)) if is_integer(answer) else repr(float(answer)) if is_number(answer) else answer
-        if not isinstance(text, str):
-            return None
+        text = "" if answer is None else _text_of(answer)
+        if not text:
+            return self.size - 1 if self.optional and text == "" else None
         if self.number is not None:
             return cell_of(self.number, number_of(text), clamp)
         return self._values.get(text) if self.labels is not None else numbered(text, self._answers)
@@ -96,6 +95,13 @@ class SurveyQuestion:
 def _shown(tables: Tables, question: int, *, scale: Scale) -> Number:
     """Return what tables show of a number."""
     return table_number(tables, question, scale)
+
+
+def _text_of(answer: object) -> str | None:
+    """Return an answer as a text; None for what is no answer to any question, which must not raise: surveys differ."""
+    if is_integer(answer):
+        return str(int(answer)) if int(answer).bit_length() <= _MAX_BITS else None
+    return repr(float(answer)) if is_number(answer) else answer if isinstance(answer, str) else None
 
 
 def _unanswered(question: SurveyQuestion) -> DomainError:

@@ -75,6 +75,12 @@ BREAKAGES = {
     "a bit of a ticket": ("flip tickets ticket", "raw tally", "tickets: 1 of 2 rows are damaged"),
     "a token that is good again": ("UPDATE tokens SET revoked = NULL", "raw tally", "tokens: 1 of 1 rows are damaged"),
     "a bit of a token": ("flip tokens hash", "raw tally", "tokens: 1 of 1 rows are damaged"),
+    "a survey lost": ("DELETE FROM surveys", "raw tally", "survey number 1: its row is lost"),
+    "a survey of another number": (
+        "UPDATE surveys SET number = 77",
+        "raw tally",
+        "survey number 1: its row is lost",
+    ),
     "another specification": ("UPDATE surveys SET specification = '{}'", "raw tally", "cannot be read"),
     "reports that were to be forgotten": ("keep segments folded", "tally", "forgotten"),
 }
@@ -101,6 +107,43 @@ def test_fsck_notices(store, what, retention):
     bad = fsck(store)[1]
     assert bad, "nothing was noticed"
     assert re.search(said, "\n".join(bad)), bad
+
+
+def test_the_reports_of_a_survey_whose_row_is_lost_are_kept(store):
+    """Its reports were acknowledged and no deletion was: they are there when the row is."""
+    survey, number = filled(store, "raw")
+    expected = whole(store, survey, number)
+    row = rows(store, "SELECT version, name, specification, created FROM surveys")[0]
+    damage(store, "DELETE FROM surveys")
+    store.purge()
+    damage(store, "INSERT INTO surveys (number, version, name, specification, created) VALUES (1, ?, ?, ?, ?)", *row)
+    assert fsck(store)[1] == []
+    assert whole(store, survey, number) == expected
+
+
+def test_a_deletion_that_is_known_by_mistake_deletes_nothing(store):
+    survey, number = filled(store, "raw")
+    expected = whole(store, survey, number)
+    damage(store, "INSERT INTO deletions SELECT number, version, name FROM surveys")
+    store.purge()
+    assert store.deletions() == []
+    assert whole(store, survey, number) == expected
+
+
+def test_a_tally_of_another_day_is_noticed_in_a_file(tmp_path):
+    """The digest of a tally does not cover its day. Its index has the day, too."""
+    store = opened("sqlite", tmp_path)
+    filled(store, "tally")
+    store.scrub()
+    expected = files.content(store)
+    store.close()
+    path, verdicts = tmp_path / "fldp.db", []
+    data = path.read_bytes()
+    for place in (place for place in range(len(data)) if data.startswith(DAY.encode(), place)):
+        path.write_bytes(data[:place] + b"3" + data[place + 1 :])
+        verdicts.append(files.judge(path, expected))
+    assert verdicts.count("noticed") > 1
+    assert "silent" not in verdicts
 
 
 def test_a_damaged_segment_never_reaches_a_kernel(store):

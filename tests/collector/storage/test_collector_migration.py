@@ -85,6 +85,21 @@ def test_an_old_file_keeps_everything(tmp_path):
     store.close()
 
 
+def test_a_deletion_that_an_old_release_did_not_complete_is_completed(tmp_path):
+    path = old_file(tmp_path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM surveys WHERE number = 1")
+        connection.commit()
+    store = SqliteStore(path)
+    assert [entry.number for entry in store.deletions()] == [1]
+    assert fsck(store)[1] == []
+    store.purge()
+    for table in ("segments", "tallies", "keys", "tickets"):
+        assert rows(store, f"SELECT count(*) FROM {table} WHERE survey = 1") == [(0,)]
+    assert store.deletions() == []
+    store.close()
+
+
 def test_row_numbers_go_on_after_those_of_the_old_file(tmp_path):
     store = SqliteStore(old_file(tmp_path))
     last = rows(store, "SELECT max(id) FROM segments")[0][0]

@@ -23,6 +23,7 @@ def fsck(store: CollectorStore) -> tuple[list[str], list[str]]:
         bad += [f"database: {line}" for line in store.objections()]
         with store.snapshot() as snapshot:
             bad += [f"database: {line}" for line in snapshot.damage()]
+            bad += [f"survey number {number}: its row is lost" for number in sorted(snapshot.lost_surveys())]
             for table in CHECKED:
                 bad += [f"{table}: {line}" for line in _checked(snapshot, table)]
             for entry in snapshot.entries():

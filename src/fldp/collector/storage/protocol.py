@@ -310,6 +310,9 @@ class Snapshot(Protocol):
     def last_number(self) -> int:
         """Return the largest number that a survey ever had, 0 if there was none."""
 
+    def lost_surveys(self) -> set[int]:
+        """Return the numbers that rows belong to without a survey, or a deletion that is known."""
+
     def damage(self) -> list[str]:
         """Return what the database finds wrong with itself."""
 
@@ -366,7 +369,7 @@ class CollectorStore(Protocol):
         """Return the deletions that are not complete: number, version and name of what was deleted. Cheap."""
 
     def purge(self) -> None:
-        """Delete what an interrupted deletion has left."""
+        """Delete what an interrupted deletion has left, and nothing else: what lost its survey otherwise is damage."""
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
         """Count submissions. What is accepted is durable when this returns, all of it in one transaction if it can."""

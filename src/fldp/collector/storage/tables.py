@@ -31,6 +31,13 @@ _ORDER = {
 }
 
 
+# The numbers that have rows but no survey.
+ORPHANS = (
+    "WITH RECURSIVE leap AS (SELECT min(survey) AS survey FROM {table} UNION ALL"
+    " SELECT (SELECT min(survey) FROM {table} WHERE survey > leap.survey) FROM leap WHERE survey IS NOT NULL)"
+    " SELECT survey FROM leap WHERE survey IS NOT NULL AND survey NOT IN (SELECT number FROM surveys)"
+)
+
 # All versions of a survey that there ever were, the newest first; the last column says whether it was deleted.
 VERSIONS = (
     "SELECT version, created, closed, gone FROM (SELECT number, version, created, closed, 0 AS gone FROM surveys"

@@ -6,7 +6,7 @@ from typing import Any
 from fldp.collector.storage.checksums import verified
 from fldp.collector.storage.postgres.schema import SCHEMA, Connection
 from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Row, Segment, StoredSurvey
-from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
+from fldp.collector.storage.tables import COLUMNS, ORPHANS, OWNED, number_of, rows_of
 
 ENTRY = COLUMNS["surveys"]
 SEGMENT = f"id, {COLUMNS['segments']}"
@@ -106,6 +106,10 @@ class PostgresSnapshot:
 
     def last_number(self) -> int:
         return self._sum("last_value", "surveys_number_seq WHERE is_called", ())
+
+    def lost_surveys(self) -> set[int]:
+        begun = {row[0] for row in self._rows("SELECT number FROM deletions")}
+        return {row[0] for table in OWNED for row in self._rows(ORPHANS.format(table=table))} - begun
 
     def damage(self) -> list[str]:
         """Return indexes that are not good; damaged pages are noticed as everything is read."""

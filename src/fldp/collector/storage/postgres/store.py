@@ -43,7 +43,7 @@ from fldp.collector.storage.protocol import (
     SubmissionResult,
     Withdrawal,
 )
-from fldp.collector.storage.tables import COLUMNS, OWNED, VERSIONS, counted, past_versions
+from fldp.collector.storage.tables import COLUMNS, ORPHANS, OWNED, VERSIONS, counted, past_versions
 from fldp.support.progress import Progress
 
 _PURGED = 500  # rows deleted in one transaction
@@ -253,9 +253,9 @@ class PostgresStore:
         return [StoredSurvey(number, version, name, "", "", None) for number, version, name in begun]
 
     def purge(self) -> None:
-        begun = [entry.number for entry in self.deletions()]
+        begun = {entry.number for entry in self.deletions()}
         for table in OWNED:
-            numbers = self._orphans(table)
+            numbers = begun.intersection(self._orphans(table))
             for number in numbers:
                 while self._purge_some(table, number):
                     pass
@@ -263,7 +263,7 @@ class PostgresStore:
                 self._clear(table)
         if begun:
             with self._writing() as connection:
-                connection.execute("DELETE FROM deletions WHERE number = ANY(%s)", (begun,))
+                connection.execute("DELETE FROM deletions WHERE number = ANY(%s)", (list(begun),))
 
     def scrub(self) -> None:
         """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
@@ -283,12 +283,7 @@ class PostgresStore:
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
-        numbers = self._select(
-            f"WITH RECURSIVE leap AS (SELECT min(survey) AS survey FROM {table} UNION ALL"  # noqa: S608
-            f" SELECT (SELECT min(survey) FROM {table} WHERE survey > leap.survey) FROM leap WHERE survey IS NOT NULL)"
-            " SELECT survey FROM leap WHERE survey IS NOT NULL AND survey NOT IN (SELECT number FROM surveys)"
-        )
-        return [row[0] for row in numbers]
+        return [row[0] for row in self._select(ORPHANS.format(table=table))]
 
     def _purge_some(self, table: str, number: int) -> bool:
         statement = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from fldp.collector.storage.checksums import verified
 from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, Days, Row, Segment, StoredSurvey, StoreError
-from fldp.collector.storage.tables import COLUMNS, COUNTED, number_of, rows_of
+from fldp.collector.storage.tables import COLUMNS, COUNTED, ORPHANS, OWNED, number_of, rows_of
 
 SEGMENT = f"id, {COLUMNS['segments']}"
 
@@ -23,6 +23,12 @@ def segment(row: Row) -> Segment:
     """Return a row of segments; raise StoreError if it is damaged."""
     _, day, kind, n, _, data = verified("segments", row[1:])
     return Segment(kind, n, data, row[0], day)
+
+
+def orphans(connection: sqlite3.Connection, table: str) -> list[int]:
+    """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
+    rows = connection.execute(ORPHANS.format(table=table))
+    return [number for (number,) in rows if isinstance(number, int)]  # in a damaged file a column may be of any type
 
 
 class SqliteSnapshot:
@@ -101,6 +107,10 @@ class SqliteSnapshot:
 
     def last_number(self) -> int:
         return self._sum("sqlite_sequence WHERE name = ?", ("surveys",), "seq")
+
+    def lost_surveys(self) -> set[int]:
+        begun = {row[0] for row in self._connection.execute("SELECT number FROM deletions")}
+        return {number for table in OWNED for number in orphans(self._connection, table)} - begun
 
     def damage(self) -> list[str]:
         lines = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(20)")]

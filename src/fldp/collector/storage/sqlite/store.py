@@ -27,7 +27,7 @@ from fldp.collector.storage.protocol import (
 )
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite import writes
-from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, segment
+from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, orphans, segment
 from fldp.collector.storage.tables import COLUMNS, OWNED, VERSIONS, counted, past_versions
 from fldp.collector.storage.witness import Commit, CommitWitness, objection
 from fldp.support.progress import Progress
@@ -262,27 +262,19 @@ class SqliteStore:
             return [StoredSurvey(number, version, name, "", "", None) for number, version, name in rows]
 
     def purge(self) -> None:
-        begun = [(entry.number,) for entry in self.deletions()]
+        begun = {entry.number for entry in self.deletions()}
         for table in OWNED:
-            for number in self._orphans(table):
+            for number in begun.intersection(self._orphans(table)):
                 while self._purge_some(table, number):
                     pass
         with self._writing() as connection:
-            connection.executemany("DELETE FROM deletions WHERE number = ?", begun)
+            connection.executemany("DELETE FROM deletions WHERE number = ?", [(number,) for number in begun])
         self._traces = True
         self.scrub()
 
     def _orphans(self, table: str) -> list[int]:
-        """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
-        orphans, number = [], 0
         with self._reading() as connection:
-            known = {row[0] for row in connection.execute("SELECT number FROM surveys")}
-            while number is not None:
-                row = connection.execute(f"SELECT min(survey) FROM {table} WHERE survey > ?", (number,))  # noqa: S608
-                number = row.fetchone()[0]
-                if number is not None and number not in known:
-                    orphans.append(number)
-        return orphans
+            return orphans(connection, table)
 
     def _purge_some(self, table: str, number: int) -> bool:
         own = {"segments": "rowid", "tallies": "rowid", "keys": "key", "tickets": "ticket"}[table]

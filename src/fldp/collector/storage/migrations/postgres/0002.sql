@@ -41,3 +41,7 @@ CREATE TABLE deletions (
     version text COLLATE "C" NOT NULL,
     name    text COLLATE "C" NOT NULL
 );
+-- What earlier releases have left of deletions that were cut short.
+INSERT INTO deletions SELECT survey, '', '' FROM (
+    SELECT survey FROM segments UNION SELECT survey FROM tallies UNION SELECT survey FROM keys UNION SELECT survey FROM tickets
+) AS owners WHERE survey NOT IN (SELECT number FROM surveys);

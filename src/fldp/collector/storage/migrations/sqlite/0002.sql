@@ -64,6 +64,10 @@ CREATE TABLE deletions (
     version TEXT NOT NULL,
     name    TEXT NOT NULL
 );
+-- What earlier releases have left of deletions that were cut short.
+INSERT INTO deletions SELECT survey, '', '' FROM (
+    SELECT survey FROM segments UNION SELECT survey FROM tallies UNION SELECT survey FROM keys UNION SELECT survey FROM tickets
+) AS owners WHERE survey NOT IN (SELECT number FROM surveys);
 
 -- One row. How many rows the tables have, and the sums of their checksums, kept by the triggers below: a row that is lost
 -- is noticed. Each transaction adds 1 to commits; what is written after it into the file fldp.db-witness is compared.

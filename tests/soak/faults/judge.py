@@ -84,7 +84,7 @@ def explain(survey, difference, items, taken=()):
 
     Each of ``taken`` may be missing.
 
-    Their tallies are vectors of a thousand numbers, independent of each other but for items that are the same. So the
+    Their tallies are vectors of hundreds of numbers or more, independent of each other but for items that are the same. So the
     choice is the solution of linear equations, and it is tried in integers.
     """
     n, state = difference

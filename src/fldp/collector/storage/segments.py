@@ -116,6 +116,21 @@ def packed(batches: Sequence[Reports], kind: int = REPORTS) -> list[Segment]:
     return [Segment(kind, sign * len(part), pack(form, part.data).tobytes()) for part in parts]
 
 
+def is_smaller_as_tally(oracle: Oracle, n: int) -> bool:
+    """Whether the state of a tally takes no more bytes than so many packed reports.
+
+    >>> import fldp
+    >>> [is_smaller_as_tally(fldp.FHR(epsilon=1.0, domain_size=1023), n) for n in (6_553, 6_554)]
+    [False, True]
+    """
+    return state_bytes(oracle) <= packed_size(oracle.report_format, n)
+
+
+def state_bytes(oracle: Oracle) -> int:
+    """Return the bytes of the state of a tally."""
+    return 8 * oracle.tally_format.cells
+
+
 def tally_segment(tally: Tally, kind: int = TALLY) -> Segment:
     """Return a merged tally as a segment that adds it or takes it out."""
     return Segment(kind, tally.n if kind == TALLY else -tally.n, tally.state.astype("<i8").tobytes())

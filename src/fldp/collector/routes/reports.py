@@ -14,7 +14,7 @@ from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import MAX_SINGLE, PublishedSurvey
 from fldp.collector.storage.protocol import Submission, Withdrawal, request_hashes
-from fldp.collector.storage.segments import in_order, is_smaller_as_tally
+from fldp.collector.storage.segments import is_smaller_as_tally
 from fldp.data.reports import MAX_COUNT, Reports, Tally
 from fldp.errors import WireError
 from fldp.interface.models import Accepted, MergeQuery, Query, WithdrawalQuery, Withdrawn
@@ -141,14 +141,14 @@ def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
 
 
 def _stored_form(survey: Survey, reports: Reports) -> Reports | Tally:
-    """Return a batch as it is stored: sorted, so that no order of its reports is left, or tallied.
+    """Return a batch as it is stored, which the commit sorts together with others, or its tally.
 
     A survey that keeps no reports needs their tally alone. Where that is smaller, they never reach the disk.
     """
     is_kept = survey.collect["retention"] == "raw" or survey.derives
     if len(reports) and not is_kept and is_smaller_as_tally(survey.oracle, len(reports)):
         return survey.oracle.tally(reports)
-    return in_order(reports)
+    return reports
 
 
 def malformed(error: WireError) -> Problem:

@@ -46,6 +46,7 @@ OVERLOAD, KEPT, MANY = 2.0, 0.9, 1000  # of the capacity; what is left of it the
 Open = Callable[[], AbstractContextManager[Served]]
 Facts = dict[str, tuple[float, str, float]]
 CONSTANT, SQLITE, POSTGRES = "constant answer", "SQLite", "PostgreSQL"
+ONLY_TALLIES = 'retention "tally"'
 
 
 @dataclass(frozen=True)
@@ -201,9 +202,9 @@ class Databases:
     server: PostgresServer
 
     @contextmanager
-    def collector(self) -> Iterator[Served]:
+    def collector(self, *, is_tallied: bool = False) -> Iterator[Served]:
         """Run a collector on an empty database."""
-        with collector("--database", self.server.database()) as served:
+        with collector("--database", self.server.database(), is_tallied=is_tallied) as served:
             served.others = self.server.processes
             yield served
 
@@ -278,13 +279,15 @@ def several(database: Databases) -> tuple[list[Row], Facts]:
 
 
 def batches(database: Databases) -> tuple[list[Row], Facts]:
-    """Measure batches beside reading the body and tallying it."""
+    """Measure batches, of reports that are kept and of others, beside reading the body and tallying it."""
     rows = by_turns(
         {
             "body read and tallied": partial(bare, "tally"),
             SQLITE: collector,
+            f"{SQLITE}, {ONLY_TALLIES}": partial(collector, is_tallied=True),
             "without storing": partial(collector, storing=False),
             POSTGRES: database.collector,
+            f"{POSTGRES}, {ONLY_TALLIES}": partial(database.collector, is_tallied=True),
         },
         BATCH,
         BATCH_CONNECTIONS,
@@ -292,6 +295,11 @@ def batches(database: Databases) -> tuple[list[Row], Facts]:
     rows += by_turns({"PostgreSQL, one INSERT per report": database.one_insert}, SMALL_BATCH, BATCH_CONNECTIONS)
     facts = {
         "batches, SQLite / body read and tallied": (rows[1].rate / rows[0].rate, "at least", BATCH_RATIO),
+        f"batches, SQLite, {ONLY_TALLIES} / body read and tallied": (
+            rows[2].rate / rows[0].rate,
+            "at least",
+            BATCH_RATIO,
+        ),
         "durable reports per second in batches, SQLite": (rows[1].rate * BATCH, "at least", BATCH_RATE),
     }
     return rows, facts

@@ -26,14 +26,15 @@ SURVEY = {
     "oracle": {"name": "fhr", "epsilon": EPSILON},
     "collect": {"minimum": 1},
 }
+TALLIED = {**SURVEY, "collect": {"minimum": 1, "retention": "tally"}}  # the same, and no reports are kept
 HERE = Path(__file__).parent
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 @cache
-def body_of(reports: int) -> tuple[Survey, bytes]:
+def body_of(reports: int, *, is_tallied: bool = False) -> tuple[Survey, bytes]:
     """Return the survey, and a batch of so many reports."""
-    survey = Survey.from_dict(SURVEY)
+    survey = Survey.from_dict(TALLIED if is_tallied else SURVEY)
     values = [number % VALUES for number in range(reports)]
     return survey, wire.encode(survey.oracle.privatize(values), survey.version)
 
@@ -46,15 +47,19 @@ def processor(process: int) -> float:
 
 @dataclass
 class Served:
-    """A server that runs. ``others`` are the processes that work for it, such as those of its database."""
+    """A server that runs. ``others`` are the processes that work for it, such as those of its database.
+
+    Its survey keeps no reports if ``is_tallied``.
+    """
 
     process: "subprocess.Popen[str]"
     port: int
     others: Callable[[], Sequence[int]] = field(default=tuple)
+    is_tallied: bool = False
 
     def send(self, reports: int, connections: int, seconds: int, pause: float = 0.0, *, refused: bool = False) -> Load:
         """Send batches of so many reports, one after the other on each connection."""
-        survey, body = body_of(reports)
+        survey, body = body_of(reports, is_tallied=self.is_tallied)
         url = f"http://127.0.0.1:{self.port}/v1/versions/{survey.version}/reports"
         measured = send(url, body, connections=connections, seconds=seconds, pause=pause)
         if measured.broken or (measured.refused and not refused):
@@ -83,7 +88,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def collector(*flags: str, storing: bool = True, publishing: bool = True) -> Iterator[Served]:
+def collector(*flags: str, storing: bool = True, publishing: bool = True, is_tallied: bool = False) -> Iterator[Served]:
     """Run a collector with one survey, which another collector on the same database may have published."""
     start = ["-m", "fldp"] if storing else [str(HERE / "without_storing.py")]
     port = free_port()
@@ -93,8 +98,9 @@ def collector(*flags: str, storing: bool = True, publishing: bool = True) -> Ite
         with _process([*start, "serve", *where, "--log", "false", *flags]) as process:
             if publishing:
                 headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
-                httpx.post(f"http://127.0.0.1:{port}/v1/surveys", json=SURVEY, headers=headers).raise_for_status()
-            yield Served(process, port)
+                survey = TALLIED if is_tallied else SURVEY
+                httpx.post(f"http://127.0.0.1:{port}/v1/surveys", json=survey, headers=headers).raise_for_status()
+            yield Served(process, port, is_tallied=is_tallied)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -94,7 +94,7 @@ class Live:
         if key not in self.withdrawn:
             new, day = self.keys[key], self.places[key]
             self.withdrawn.add(key)
-            counted = self.merged if isinstance(new.content, Tally) else self.reports
+            counted = self.merged if new.merged else self.reports
             counted[day] -= _symbols(new.content)
 
 
@@ -212,14 +212,16 @@ class StoreMachine(RuleBasedStateMachine):
 
     def submission(self, live, count, **more):
         self.key += 1
-        key = b"key %d" % self.key
-        return Submission(live.number, key, key, _reports(live.survey, self.symbols(count)), secret=key, **more)
+        key, content = b"key %d" % self.key, _reports(live.survey, self.symbols(count))
+        if live.survey.collect["retention"] == "tally" and count and self.key % 2:  # as where that is smaller
+            content, more["tallied"] = live.survey.oracle.tally(content), True
+        return Submission(live.number, key, key, content, secret=key, **more)
 
     def settle(self, live, new, day):
         """Note that a submission was acknowledged, so that there is something to plan, twice at most."""
         self.fresh, self.overtaken = 2, True
         live.keys[new.key], live.places[new.key] = new, new.day or day
-        (live.merged if isinstance(new.content, Tally) else live.reports)[new.day or day] += _symbols(new.content)
+        (live.merged if new.merged else live.reports)[new.day or day] += _symbols(new.content)
 
     # ------------------------------------------------------------------------------------------------- surveys
 
@@ -338,7 +340,7 @@ class StoreMachine(RuleBasedStateMachine):
         live = self.choose(data, lambda live: live.keys)
         before = live.keys[data.draw(st.sampled_from(sorted(live.keys)), "key")]
         body = b"another" if conflicting else before.body
-        again = Submission(live.number, before.key, body, before.content, day=before.day, secret=before.key)
+        again = replace(before, body=body)
         (outcome,) = self.store.commit([again], day)
         gone = before.key in live.withdrawn
         assert outcome.verdict is (
@@ -364,7 +366,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def withdraw_known(self, live, before, day, what):
         body = b"another" if what == "conflict" else before.body
-        taken = Withdrawal(live.number, before.key, body, before.content, secret=before.key)
+        taken = _taking(before, body)
         for outcome in self.store.commit([taken] * (2 if what == "twice" else 1), day):
             assert outcome.verdict is (Admitted.CONFLICT if what == "conflict" else Admitted.WITHDRAWN)
             assert outcome.accepted == (0 if what == "conflict" else before.n)
@@ -375,7 +377,7 @@ class StoreMachine(RuleBasedStateMachine):
     def withdraw_new(self, live, day, *, together):
         """What never came is withdrawn, and comes then; or it comes and is withdrawn in one commit."""
         new = self.submission(live, 2)
-        taken = Withdrawal(live.number, new.key, new.body, new.content, secret=new.key)
+        taken = _taking(new, new.body)
         if together and not live.closed:
             outcomes = self.store.commit([new, taken, new], day)
             assert [outcome.verdict for outcome in outcomes] == [Admitted.ACCEPTED, *[Admitted.WITHDRAWN] * 2]
@@ -542,6 +544,10 @@ class StoreMachine(RuleBasedStateMachine):
 
 def _symbols(content):
     return Counter((np.flatnonzero(content.state) if isinstance(content, Tally) else content.data).tolist())
+
+
+def _taking(new, body):
+    return Withdrawal(new.survey, new.key, body, new.content, secret=new.key, tallied=new.tallied)
 
 
 def _reports(survey, symbols):

@@ -23,7 +23,7 @@ def published(store, oracle, retention, name="withdrawn"):
 
 def taking(new, **more):
     """Return the withdrawal of a submission."""
-    return Withdrawal(new.survey, new.key, new.body, new.content, secret=new.secret, **more)
+    return Withdrawal(new.survey, new.key, new.body, new.content, secret=new.secret, tallied=new.tallied, **more)
 
 
 @dataclass
@@ -58,8 +58,10 @@ class Schedule:
     def new(self):
         key = b"key %d" % len(self.sent)
         reports = self.survey.oracle.privatize([self.random.randrange(7) for _ in range(self.random.randint(1, 40))])
-        content = self.survey.oracle.tally(reports) if self.random.random() < 0.15 else reports
-        return Submission(self.number, key, b"body of " + key, content, secret=key)
+        is_merged = self.random.random() < 0.15
+        tallied = not is_merged and self.survey.collect["retention"] == "tally" and len(self.sent) % 2 == 0
+        content = self.survey.oracle.tally(reports) if is_merged or tallied else reports
+        return Submission(self.number, key, b"body of " + key, content, secret=key, tallied=tallied)
 
     def send(self):
         new, day = self.new(), self.random.choice(DAYS)

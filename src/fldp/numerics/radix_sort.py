@@ -1,5 +1,6 @@
 """Radix sort: numbers in order, a digit at a time. Many unsorted ones take a fifth of the time of comparing them."""
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,8 +38,20 @@ def radix_sorted(numbers: NDArray[N]) -> NDArray[N]:
     """
     varying = int(np.bitwise_or.reduce(numbers) ^ np.bitwise_and.reduce(numbers)) if len(numbers) else 0
     spare = np.empty_like(numbers)
-    for shift in range(0, 8 * numbers.itemsize, _DIGIT):
-        if varying >> shift & int(_MASK):  # a digit that all share changes nothing
-            _distribute.compiled(numbers, U64(shift), np.zeros(1 << _DIGIT, np.int64), spare)
-            numbers, spare = spare, numbers
+    for shift in digits(varying):
+        _distribute.compiled(numbers, U64(shift), np.zeros(1 << _DIGIT, np.int64), spare)
+        numbers, spare = spare, numbers
     return numbers
+
+
+def digits(varying: int) -> Iterator[int]:
+    """Yield where the digits begin that have all bits in which numbers differ, as few as there can be.
+
+    >>> list(digits(0b1111111111_000000_1111111111))
+    [0, 16]
+    """
+    shift = 0
+    while rest := varying >> shift:
+        shift += (rest & -rest).bit_length() - 1
+        yield shift
+        shift += _DIGIT

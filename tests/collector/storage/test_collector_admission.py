@@ -10,6 +10,8 @@ from fldp.collector.storage.admission import Admission
 from fldp.collector.storage.protocol import (
     REPORTS,
     TAKEN_REPORTS,
+    TAKEN_TALLY,
+    TALLY,
     Admitted,
     KnownKey,
     PassOrder,
@@ -88,6 +90,39 @@ def test_what_is_taken_out_is_sorted_by_its_surveys_and_days():
     assert [(*mark[:2], mark[5]) for mark in deciding.marks] == [(*place, 1) for place in sorted(known)]
 
 
+def tallied(name, *symbols, **more):
+    return Submission(1, name, name, ORACLE.tally(reports(*symbols)), tallied=True, **more)
+
+
+def test_all_that_comes_together_is_one_tally_where_a_batch_is_tallied():
+    deciding = admission()
+    row = SubmittedRow(1, b"r", b"r", b"", (reports(4, 4), 0))
+    merged = Submission(1, b"m", b"m", ORACLE.tally(reports(0)), day=BEFORE)
+    for new in (tallied(b"a", 1, 2), submitted(1, b"b", 2), row, merged, tallied(b"c", 3), submitted(2, b"d", 1)):
+        assert deciding.admit(new).verdict is Admitted.ACCEPTED
+    placed = deciding.segments()
+    assert [(survey, day, part.kind, part.n) for survey, day, part in placed] == [
+        (1, BEFORE, TALLY, 1),
+        (1, DAY, TALLY, 5),
+        (2, DAY, REPORTS, 1),
+    ]
+    assert np.frombuffer(placed[1][2].data, "<i8").tolist() == [0, 1, 2, 1, 1]
+
+
+def test_all_tallied_batches_of_a_day_are_taken_out_together():
+    names = (b"a", b"b", b"c")
+    known = {(1, name): KnownKey(name, 1, day_hash(b"key", BEFORE)) for name in names}
+    deciding = admission(known)
+    for name in names:
+        more = {"tallied": name != b"c"}  # the last is a tally of another collector
+        taken = Withdrawal(1, name, name, ORACLE.tally(reports(2)), secret=b"key", **more)
+        assert deciding.admit(taken).verdict is Admitted.WITHDRAWN
+    assert [(day, part.kind, part.n) for _, day, part in deciding.segments()] == [
+        (BEFORE, TAKEN_TALLY, -1),
+        (BEFORE, TAKEN_TALLY, -2),
+    ]
+
+
 @pytest.mark.parametrize(
     ("new", "verdict"),
     [
@@ -96,6 +131,10 @@ def test_what_is_taken_out_is_sorted_by_its_surveys_and_days():
         (submitted(1, b"a", 1, closed=True), Admitted.CLOSED),
         (Submission(3, b"a", b"a", ORACLE.tally(reports(1))), Admitted.ACCEPTED),  # a tally of another collector
         (Submission(3, b"a", b"a", ORACLE.tally(reports(1)), closed=True), Admitted.CLOSED),
+        (
+            Submission(3, b"a", b"a", ORACLE.tally(reports(1)), tallied=True),
+            Admitted.CLOSED,
+        ),  # it was a batch of reports
         (submitted(1, b"a", 1, ticket=TICKET), Admitted.ACCEPTED),
         (submitted(1, b"a", 1, ticket=SPENT), Admitted.SPENT),
         (submitted(1, b"a", 1, ticket=UNKNOWN), Admitted.SPENT),

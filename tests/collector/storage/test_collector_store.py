@@ -198,7 +198,7 @@ def test_folding_changes_no_tally(store, retention):
 def test_folding_goes_in_steps(store, monkeypatch):
     survey, number = publish(store)
     monkeypatch.setattr("fldp.collector.service.folding.STEP_BYTES", 1)
-    monkeypatch.setattr("fldp.collector.service.folding._state_bytes", lambda oracle: 1)
+    monkeypatch.setattr("fldp.collector.service.folding.state_bytes", lambda oracle: 1)
     for k in range(5):
         store.commit([submission(survey, number, bytes([k]), [k])], DAY)
     before = whole(store, survey, number)

@@ -10,6 +10,7 @@ from support.collector_server import specification
 
 BLOCK = 64  # items made at once
 SIZES, SHARES = (1, 8, 100, 3000), (0.7, 0.2, 0.08, 0.02)  # single reports and batches, up to so many
+VALUES = {"raw": 1023, "tally": 127}  # of few values, tallies are smaller than the larger batches
 
 
 def surveys(seed):
@@ -19,7 +20,7 @@ def surveys(seed):
 
 def _survey(name, retention):
     fields = specification(name, {"name": "fhr", "epsilon": 1.0}, retention=retention, minimum=1)
-    return Survey.from_dict({**fields, "labels": [f"value {number}" for number in range(1023)]})
+    return Survey.from_dict({**fields, "labels": [f"value {number}" for number in range(VALUES[retention])]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Content:
     def _make(self, own, block):
         survey, rng = self.surveys[own], np.random.default_rng([self.seed, own, block])
         sizes = [int(rng.integers(1, most + 1)) for most in rng.choice(SIZES, BLOCK, p=SHARES)]
-        values = rng.zipf(1.2, sum(sizes)) % 1023
+        values = rng.zipf(1.2, sum(sizes)) % survey.oracle.domain_size
         reports = survey.oracle.privatize(values, rng=int(rng.integers(1 << 62)))
         ends = np.cumsum(sizes)
         for place, (size, end) in enumerate(zip(sizes, ends, strict=True)):

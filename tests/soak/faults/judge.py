@@ -84,8 +84,8 @@ def explain(survey, difference, items, taken=()):
 
     Each of ``taken`` may be missing.
 
-    Their tallies are vectors of a thousand numbers, independent of each other but for items that are the same. So the
-    choice is the solution of linear equations, and it is tried in integers.
+    Their tallies are vectors of hundreds of numbers or more, independent of each other but for items that are the same.
+    So the choice is the solution of linear equations, and it is tried in integers.
     """
     n, state = difference
     if not (items or taken) or (n == 0 and not state.any()):

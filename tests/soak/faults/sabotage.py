@@ -88,7 +88,7 @@ class SwapsReports(Sabotage):
     """Counts the right number of reports, and not the right ones: of two that come together it keeps one twice."""
 
     def commit(self, submissions, day):
-        mixed = [replace(one, content=_doubled(one.content)) for one in submissions]
+        mixed = [one if one.tallied else replace(one, content=_doubled(one.content)) for one in submissions]
         return self._store.commit(mixed, day)
 
 
@@ -146,7 +146,7 @@ class MergesTwice(Sabotage):
     """Counts a tally of another collector twice."""
 
     def commit(self, submissions, day):
-        merges = [new for new in submissions if isinstance(new.content, Tally)]
+        merges = [new for new in submissions if new.merged]
         outcomes = self._store.commit(submissions, day)
         self._store.commit([replace(new, key=_again(new.key)) for new in merges], day)
         return outcomes
@@ -191,7 +191,7 @@ class ForgetsKeysWhenClosed(Sabotage):
 
     def _is_closed(self, new):
         entry = self._store.find_number(new.survey)
-        return entry is not None and entry.closed is not None and not isinstance(new.content, Tally)
+        return entry is not None and entry.closed is not None and new.merged is None
 
 
 def _closed(outcome):

@@ -14,7 +14,7 @@ from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import MAX_SINGLE, PublishedSurvey
 from fldp.collector.storage.protocol import Submission, Withdrawal, request_hashes
-from fldp.collector.storage.segments import in_order
+from fldp.collector.storage.segments import is_smaller_as_tally
 from fldp.data.reports import MAX_COUNT, Reports, Tally
 from fldp.errors import WireError
 from fldp.interface.models import Accepted, MergeQuery, Query, WithdrawalQuery, Withdrawn
@@ -34,14 +34,14 @@ async def send_reports(call: Call[Query, None]) -> Response:
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
-        hashes, reports = work() if len(body) <= MAX_SINGLE else await collector.heavy(work)
-        if ticket and not len(reports):
-            raise Problem(422, "malformed", "a ticket is for one report, and the batch has none; it is not spent")
-        check_derived(published.survey, reports, request.headers.get("fldp-ticket", ""))
+        hashes, content = work() if len(body) <= MAX_SINGLE else await collector.heavy(work)
+        if isinstance(content, Reports):
+            _check_ticketed(published.survey, content, ticket, request.headers.get("fldp-ticket", ""))
         submission = Submission(
             published.entry.number,
             *hashes,
-            reports,
+            content,
+            tallied=isinstance(content, Tally),
             ticket=ticket,
             closed=published.state(collector.now) != "open",
             secret=key,
@@ -68,11 +68,12 @@ async def withdraw_reports(call: Call[WithdrawalQuery, None]) -> Response:
     key = _checked_key(call, published)
     async with body_of(collector, request, collector.settings.max_body) as body:
         work = partial(_read, published, key, body, collector.settings.max_reports)
-        hashes, reports = work() if len(body) <= MAX_SINGLE else await collector.heavy(work)
+        hashes, content = work() if len(body) <= MAX_SINGLE else await collector.heavy(work)
         withdrawal = Withdrawal(
             published.entry.number,
             *hashes,
-            reports,
+            content,
+            tallied=isinstance(content, Tally),
             ticket=ticket,
             day=_day_said(call, published),
             secret=key,
@@ -105,18 +106,26 @@ async def withdraw_merge(call: Call[MergeQuery, None]) -> Response:
     return reply(Withdrawn(withdrawn=withdrawn))
 
 
+def _check_ticketed(survey: Survey, reports: Reports, ticket: bytes | None, secret: str) -> None:
+    if ticket and not len(reports):
+        raise Problem(422, "malformed", "a ticket is for one report, and the batch has none; it is not spent")
+    check_derived(survey, reports, secret)
+
+
 def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
     """Refuse a report whose public randomness does not follow from its ticket, where the survey requires it."""
     if survey.derives and not all(fits(survey.oracle, report, ticket, survey.version) for report in reports.data):
         raise Problem(422, "not-derived", "the masks or the seed of the report must derive from its ticket")
 
 
-def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
-    return request_hashes(b"reports", key, body), _decoded(published, body, most)
+def _read(
+    published: PublishedSurvey, key: bytes, body: bytes, most: int
+) -> tuple[tuple[bytes, bytes], Reports | Tally]:
+    return request_hashes(b"reports", key, body), _stored_form(published.survey, _decoded(published, body, most))
 
 
 def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
-    """Decode and check a batch, and sort it, so that no order of its reports is left."""
+    """Decode and check a batch."""
     oracle = published.survey.oracle
     parts: list[Reports] = []
     try:
@@ -128,7 +137,18 @@ def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
     except WireError as error:
         raise malformed(error) from None
     empty = Reports.trusted(oracle, oracle.report_format.empty(0))
-    return in_order(parts[0] if len(parts) == 1 else Reports.concatenate([empty, *parts]))
+    return parts[0] if len(parts) == 1 else Reports.concatenate([empty, *parts])
+
+
+def _stored_form(survey: Survey, reports: Reports) -> Reports | Tally:
+    """Return a batch as it is stored, which the commit sorts together with others, or its tally.
+
+    A survey that keeps no reports needs their tally alone. Where that is smaller, they never reach the disk.
+    """
+    is_kept = survey.collect["retention"] == "raw" or survey.derives
+    if len(reports) and not is_kept and is_smaller_as_tally(survey.oracle, len(reports)):
+        return survey.oracle.tally(reports)
+    return reports
 
 
 def malformed(error: WireError) -> Problem:

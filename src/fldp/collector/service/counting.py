@@ -21,7 +21,6 @@ from fldp.collector.storage.protocol import (
     Withdrawal,
     request_hashes,
 )
-from fldp.data.reports import Reports
 from fldp.wire.single_reports import SingleReports
 
 _REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
@@ -118,7 +117,7 @@ class Counting:
         if outcome.verdict is Admitted.GONE:
             # Perhaps another collector has deleted the survey and published it anew, under another number.
             published = await surveys.get(version, fresh=True)
-            closed = isinstance(submission.content, Reports) and published.state(text(self._clock())) != "open"
+            closed = submission.merged is None and published.state(text(self._clock())) != "open"
             outcome = await self._write(replace(submission, survey=published.entry.number, closed=closed), buffered)
         if outcome.verdict is Admitted.HELD:
             raise busy("another collector is writing the same, try again")

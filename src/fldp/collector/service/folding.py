@@ -15,6 +15,7 @@ from fldp.collector.storage.segments import (
     packed,
     reports_of,
     split,
+    state_bytes,
     taken_reports,
     tally_segment,
     total,
@@ -56,17 +57,12 @@ def _takes(store: CollectorStore, number: int, day: str) -> bool:
 
 def next_step(store: CollectorStore, number: int, day: str, survey: Survey) -> Fold | None:
     """Work out the next step for a survey and day, None if nothing waits. What adds comes before what takes out."""
-    most_bytes = max(STEP_BYTES, _state_bytes(survey.oracle))
+    most_bytes = max(STEP_BYTES, state_bytes(survey.oracle))  # which every step rewrites
     tail = store.tail(number, day, most_bytes)
     if not tail:
         return taking_step(store, number, day, survey)
     is_whole = sum(len(part.data) for part in tail) < most_bytes
     return replace(fold_step(store, number, day, survey, tail), is_whole=is_whole)
-
-
-def _state_bytes(oracle: Oracle) -> int:
-    """Return the bytes of a tally: every step rewrites it, so a step should fold at least as much."""
-    return 8 * oracle.tally_format.cells
 
 
 def fold_step(store: CollectorStore, number: int, day: str, survey: Survey, tail: list[Segment]) -> Fold:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 from fldp.collector.storage.checksums import key_with_checksum
 from fldp.collector.storage.protocol import (
+    REPORTS,
     TAKEN_REPORTS,
     TAKEN_TALLY,
+    TALLY,
     Admitted,
     KnownKey,
     Row,
@@ -55,7 +57,7 @@ class Admission:
     _tickets: set[Place] = field(default_factory=set)
     _passes: set[Place] = field(default_factory=set)
     _accepted: list[Submission] = field(default_factory=list)
-    _taken: list[tuple[int, str, Reports | Tally]] = field(default_factory=list)
+    _taken: list[tuple[str, Withdrawal]] = field(default_factory=list)  # with their days
 
     def admit(self, new: Submission) -> SubmissionResult:
         """Decide on one. Its key comes first: what was acknowledged once stays acknowledged."""
@@ -68,7 +70,7 @@ class Admission:
         closed = self.closed(new.survey)
         if closed is None:
             return SubmissionResult(Admitted.GONE)
-        if new.closed or (closed and not isinstance(new.content, Tally)):
+        if new.closed or (closed and new.merged is None):
             return SubmissionResult(Admitted.CLOSED)
         if new.ticket is not None and (new.n or not new.counts) and not self._spend(new, new.ticket):
             return SubmissionResult(Admitted.SPENT)
@@ -108,7 +110,7 @@ class Admission:
         if place not in self._keys:
             self._stored.add(place)
         self._keys[place] = known._replace(withdrawn=1)
-        self._taken.append((new.survey, day, new.content))
+        self._taken.append((day, new))
 
     def _forestall(self, new: Withdrawal) -> SubmissionResult:
         """Note a key that nothing is known of: what comes under it later is not counted."""
@@ -131,7 +133,7 @@ class Admission:
         if not isinstance(new.content, Reports):
             return False
         oracle, segments = new.content.oracle, list(self.held(new.survey, day))
-        same = [content for survey, other, content in self._taken if (survey, other) == (new.survey, day)]
+        same = [taken.content for other, taken in self._taken if (taken.survey, other) == (new.survey, day)]
         before = [content for content in same if isinstance(content, Reports)]
         missing = in_order(Reports.concatenate([taken_reports(oracle, segments), *before, new.content]))
         for batch in batches(oracle, segments):
@@ -163,40 +165,65 @@ class Admission:
 
     def segments(self) -> list[Placed]:
         """Return the new segments, all reports of a survey together and sorted, so no order of arrival is left."""
-        segments: list[Placed] = []
-        together: dict[int, list[Reports]] = {}
-        rows: list[SubmittedRow] = []
+        merged: list[Placed] = []
+        together = Together()
         for new in self._accepted:
             if isinstance(new, SubmittedRow):
-                rows.append(new)
-            elif isinstance(new.content, Tally):
-                segments.append((new.survey, new.day or self.day, tally_segment(new.content)))
+                together.rows.append(new)
+            elif new.merged:
+                merged.append((new.survey, new.day or self.day, tally_segment(new.merged)))
             else:
-                together.setdefault(new.survey, []).append(new.content)
-        segments += _sorted_segments(rows, together, self.day)
-        return segments + self._takings() if self._taken else segments
+                together.add(new)
+        return [*merged, *together.segments(self.day), *self._takings()]
 
     def _takings(self) -> list[Placed]:
-        segments: list[Placed] = []
-        together: dict[tuple[int, str], list[Reports]] = {}
-        for survey, day, content in self._taken:
-            if isinstance(content, Tally):
-                segments.append((survey, day, tally_segment(content, TAKEN_TALLY)))
+        merged: list[Placed] = []
+        by_day: dict[str, Together] = {}
+        for day, taken in self._taken:
+            if taken.merged:
+                merged.append((taken.survey, day, tally_segment(taken.merged, TAKEN_TALLY)))
             else:
-                together.setdefault((survey, day), []).append(content)
-        for place in sorted(together):
-            segments += [(*place, part) for part in packed(together[place], TAKEN_REPORTS)]
-        return segments
+                by_day.setdefault(day, Together(takes=True)).add(taken)
+        sorted_segments = (placed for day, together in by_day.items() for placed in together.segments(day))
+        return merged + sorted(sorted_segments, key=lambda placed: placed[:2])
 
 
-def _sorted_segments(rows: Sequence[SubmittedRow], together: dict[int, list[Reports]], day: str) -> list[Placed]:
-    """Return all reports of each survey, single ones and batches, as its segments of a day."""
-    places: dict[tuple[int, int], list[SubmittedRow]] = {}
-    for new in rows:
-        places.setdefault((new.survey, id(new.reports)), []).append(new)
-    for (survey, _), some in places.items():
-        together.setdefault(survey, []).append(_joined(some))
-    return [(survey, day, part) for survey in sorted(together) for part in packed(together[survey])]
+@dataclass
+class Together:
+    """Reports that one commit stores of one day, of each survey together; or, with ``takes``, that it takes out."""
+
+    rows: list[SubmittedRow] = field(default_factory=list)
+    takes: bool = False
+    _batches: dict[int, list[Reports]] = field(default_factory=dict)
+    _tallies: dict[int, list[Tally]] = field(default_factory=dict)
+
+    def add(self, new: Submission) -> None:
+        """Add a batch of reports, or its tally."""
+        if isinstance(new.content, Tally):
+            self._tallies.setdefault(new.survey, []).append(new.content)
+        else:
+            self._batches.setdefault(new.survey, []).append(new.content)
+
+    def segments(self, day: str) -> list[Placed]:
+        """Return their segments: reports sorted, or one tally where a batch of the survey is tallied already."""
+        self._join_rows()
+        surveys = sorted(self._batches.keys() | self._tallies.keys())
+        return [(survey, day, part) for survey in surveys for part in self._of(survey)]
+
+    def _join_rows(self) -> None:
+        places: dict[tuple[int, int], list[SubmittedRow]] = {}
+        for new in self.rows:
+            places.setdefault((new.survey, id(new.reports)), []).append(new)
+        for (survey, _), some in places.items():
+            self._batches.setdefault(survey, []).append(_joined(some))
+
+    def _of(self, survey: int) -> list[Segment]:
+        batches, tallies = self._batches.get(survey, []), self._tallies.get(survey)
+        if tallies is None:
+            return packed(batches, TAKEN_REPORTS if self.takes else REPORTS)
+        oracle = tallies[0].oracle
+        whole = sum(map(oracle.tally, batches), sum(tallies, Tally.empty(oracle)))
+        return [tally_segment(whole, TAKEN_TALLY if self.takes else TALLY)]
 
 
 def _joined(rows: Sequence[SubmittedRow]) -> Reports:
@@ -230,7 +257,7 @@ class NewRows:
         if not rows or len(rows) != len(submissions):
             return None
         keys = [key_with_checksum((new.survey, new.key, new.body, 1, day_hash(new.secret, day), 0)) for new in rows]
-        return cls(sorted(keys), _sorted_segments(rows, {}, day), sorted({new.survey for new in rows}))
+        return cls(sorted(keys), Together(rows).segments(day), sorted({new.survey for new in rows}))
 
     @property
     def outcomes(self) -> list[SubmissionResult]:

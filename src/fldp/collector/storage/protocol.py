@@ -135,6 +135,7 @@ class Submission:
     ``closed`` says that the survey takes no reports now. A key that was acknowledged before is answered all the same.
     ``secret`` is the key itself, of which only hashes are stored: one of them finds the day again, with the key alone.
     With ``is_pass``, ``ticket`` is the hash of a pass: the store has never seen it, unless it is spent.
+    ``tallied`` says that ``content`` is the tally of a batch of reports, to a survey that keeps none.
     """
 
     counts: ClassVar[bool] = True  # whether there is something to count
@@ -148,6 +149,12 @@ class Submission:
     closed: bool = False
     secret: bytes = field(default=b"", repr=False)
     is_pass: bool = False
+    tallied: bool = False
+
+    @property
+    def merged(self) -> Tally | None:
+        """The tally of another collector, if it is one: a closed survey takes that, too."""
+        return self.content if isinstance(self.content, Tally) and not self.tallied else None
 
     @property
     def n(self) -> int:

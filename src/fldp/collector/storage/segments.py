@@ -15,7 +15,6 @@ from fldp.oracles.base.oracle import Oracle
 MAX_BYTES = 1 << 20  # of one row
 _CHECKSUM_BYTES = 16
 _MIXED_BYTES = 1 << 24
-_RUN = 1000  # numbers in a sorted run, on the average, from which on merging them takes less than sorting
 _MANY = 4096  # numbers from which on sorting them by digits takes less than comparing them
 
 
@@ -50,16 +49,17 @@ def _sorted_numbers(numbers: Array) -> Array:
 
 
 def _is_merged(numbers: Array) -> bool:
-    """Whether a stable sort takes less: it merges sorted runs, and nearly all that is sorted here was sorted in parts.
+    """Whether a stable sort takes less: it leaves a sorted run as it is, and merges two of them.
 
-    Numbers of up to 16 bits are sorted by their digits, and wide rows are compared as bytes: it never takes much more.
+    More of them take it longer than no order at all. Numbers of up to 16 bits are sorted by their digits, and wide rows
+    are compared as bytes: it never takes much more.
 
-    >>> _is_merged(np.arange(3000, dtype=np.uint32) % 1500), _is_merged(np.arange(3000, dtype=np.uint32) % 7)
+    >>> _is_merged(np.arange(3000, dtype=np.uint32) % 1500), _is_merged(np.arange(3000, dtype=np.uint32) % 1000)
     (True, False)
     """
     if numbers.dtype.kind != "u" or numbers.itemsize <= 2:
         return True
-    return int(np.count_nonzero(numbers[1:] < numbers[:-1])) < len(numbers) // _RUN
+    return int(np.count_nonzero(numbers[1:] < numbers[:-1])) <= 1
 
 
 def _numbers(data: Array) -> Array:
@@ -114,6 +114,21 @@ def packed(batches: Sequence[Reports], kind: int = REPORTS) -> list[Segment]:
     parts = (whole[start : start + step] for start in range(0, len(whole), step))
     sign, form = 1 if kind == REPORTS else -1, whole.oracle.report_format
     return [Segment(kind, sign * len(part), pack(form, part.data).tobytes()) for part in parts]
+
+
+def is_smaller_as_tally(oracle: Oracle, n: int) -> bool:
+    """Whether the state of a tally takes no more bytes than so many packed reports.
+
+    >>> import fldp
+    >>> [is_smaller_as_tally(fldp.FHR(epsilon=1.0, domain_size=1023), n) for n in (6_553, 6_554)]
+    [False, True]
+    """
+    return state_bytes(oracle) <= packed_size(oracle.report_format, n)
+
+
+def state_bytes(oracle: Oracle) -> int:
+    """Return the bytes of the state of a tally."""
+    return 8 * oracle.tally_format.cells
 
 
 def tally_segment(tally: Tally, kind: int = TALLY) -> Segment:

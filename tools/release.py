@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 CYCLONEDX = "cyclonedx-bom==7.5.0"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-NODES = ("20", "24")  # the oldest and the newest; npm has the programs themselves as packages
+NODES = ("20", "latest")  # the oldest and the newest; npm has the programs themselves as packages
 SMOKE = """
 import fldp
 oracle = fldp.GRR(epsilon=1.0, domain_size=5)

@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 CYCLONEDX = "cyclonedx-bom==7.5.0"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-NODES = ("20", "24")  # the oldest and the newest; npm has the programs themselves as packages
+NODES = ("20", "latest")  # the oldest and the newest; npm has the programs themselves as packages
 SMOKE = """
 import fldp
 oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -60,6 +61,8 @@ def build(source: Path, target: Path) -> list[Path]:
     when = {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct", cwd=source).strip()}
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", target, source, **when)
     js = source / "js"
+    standalone = runpy.run_path(str(source / "tools" / "index_readme.py"))["standalone"]
+    (js / "README.md").write_text(standalone((js / "README.md").read_text()))
     run("npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", cwd=js)
     run("npm", "pack", "--silent", "--pack-destination", target, cwd=js, **when)
     return sorted(target.iterdir())

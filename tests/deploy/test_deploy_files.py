@@ -63,7 +63,8 @@ def test_the_image_copies_what_there_is_and_nothing_more_than_it_needs():
     for *sources, _ in copied:
         assert all((ROOT / source).exists() for source in sources)
     assert {source for *sources, _ in copied for source in sources} == {
-        "pyproject.toml", "constraints.txt", "README.md", "CHANGELOG.md", "LICENSE", "src"
+        "pyproject.toml", "constraints.txt", "README.md", "CHANGELOG.md", "LICENSE", "src",
+        "tools/index_readme.py",
     }  # fmt: skip
     (extras,) = re.findall(r"'\.\[(.*?)\]'", text("Containerfile"))
     offered = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)

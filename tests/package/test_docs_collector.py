@@ -11,7 +11,7 @@ import pytest
 import fldp
 from fldp.cli.sample import PERCENT
 from support.commands_not_run import ENDS, left_out
-from support.documents import BIN, PAGES, Walk, shares
+from support.documents import BIN, PAGES, Walk, blocks, shares, words
 from support.page_files import prepare
 from support.ports import free_port
 from support.serving import run_here, running
@@ -91,6 +91,8 @@ def readme_arrived(folder, said):
     def printed(start):
         return next(text for command, text in said.items() if command.startswith(start))
 
+    (shown,) = (block.text for block in blocks(PAGES[0]) if block.language == "text")
+    assert words(shown) == words(printed("fldp estimate tally.fldp"))
     for command in ("fldp estimate tally.fldp", "fldp estimates commute"):
         assert shares(printed(command)) == pytest.approx(PERCENT, abs=6), command
     estimated = shares(printed("fldp privatize pages.csv"))

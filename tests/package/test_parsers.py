@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import Responder, Survey, wire
+from fldp.cli.oracle_options import build_oracle
 from fldp.cli.prior import read_prior
 from fldp.collector.config.clock import parse_time
 from fldp.collector.config.settings import Settings
-from fldp.collector.http.candidates import parse_candidates
+from fldp.collector.http.candidates import parse_candidates, parse_wanted
 from fldp.experiments.datasets.from_files import from_file
 from fldp.experiments.runner.specification import Specification
 from fldp.experiments.runner.table import COLUMNS, Table
@@ -58,6 +59,7 @@ minimum = 10
 CHOICE = 'mode = "on"\nsince = "2026-01-01"\n[app.paint]\nmode = "local"\n'
 EXPERIMENT = 'datasets = ["zipf"]\noracles = ["oue"]\nepsilons = [1.0, 2]\nruns = 3\n'
 TABLE = "label,count\nchrome,5\nedge,-2.5\n"
+GIVEN = {"epsilon": 2.0, "domain": 5}
 MEASURED = ",".join(COLUMNS) + "\n"
 
 
@@ -85,6 +87,8 @@ TEXTS = {
     "claim about values": ("ULDP(1, [0, 3])", notions.parse),
     "time": ("2026-11-01T12:00:00Z", parse_time),
     "origin": ("https://collector.example:8443", origin_of),
+    "budgets in the shell": ("0:0.5, 3:1", lambda text: build_oracle("idue", {**GIVEN, "budgets": text})),
+    "values in the shell": ("0, 3", lambda text: build_oracle("urr", {**GIVEN, "sensitive": text})),
     "key of an issuer": (key_text(KEY.public), read_key),
     "pass": (issued(PASSED), PASSED.pass_terms.nonce),
 }
@@ -124,6 +128,7 @@ BYTES = {
     "binary request": (BinaryRequest(b"POST", b"/v1", ((b"a", b"b"),), b"content").encode(), BinaryRequest.decode),
     "binary reply": (BinaryReply(200, ((b"a", b"b"),), b"content").encode(), BinaryReply.decode),
     "candidates": (b'{"candidates": ["firefox", "chrome"]}', lambda data: parse_candidates(data, 10)),
+    "prior": (b'{"prior": [1, 2, 3, 4, 5]}', lambda data: parse_wanted(data, SURVEY, "bayes", 10)),
 }
 
 

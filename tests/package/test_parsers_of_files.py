@@ -4,13 +4,18 @@ import io
 from datetime import datetime
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fldp.collector.storage import backup
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.witness import Commit, CommitWitness, witness_path
 from fldp.experiments.datasets.from_files import from_file
+from fldp.experiments.datasets.xlsx import read_column
 from fldp.experiments.runner.journal import Journal, line_of
 from fldp.issuer.tickets import TicketFile
 from fldp.participant.ledger import Charge
@@ -85,6 +90,37 @@ def chosen(path):
     return mode
 
 
+def spreadsheet(path):
+    book = openpyxl.Workbook()
+    for row in (["name", "os"], ["a", "b"], [None, "c"]):
+        book.active.append(row)
+    book.save(path)
+
+
+def archive(path):
+    store = SqliteStore(path.parent / "fldp.db")
+    backup.backup(store, path)
+    store.close()
+
+
+def restored(path):
+    """Make a database of a backup, as ``fldp restore`` does."""
+    target = Path(path).parent / "restored.db"
+    backup.restore_file(Path(path), target)
+    return target.exists()
+
+
+def witnessed(path):
+    witness = CommitWitness(path)
+    witness.write(Commit(bytes(16), 3, bytes(16)))
+    witness_path(path).replace(path)
+
+
+def last_commit(path):
+    Path(path).replace(witness_path(Path(path)))
+    return CommitWitness(Path(path)).read()
+
+
 # What a parser reads: the ending of a name, a good example or what makes it in a folder, and the parser.
 FILES = {
     "ledger": ("db", of_a_file(answered), ledger),
@@ -100,6 +136,13 @@ FILES = {
     ),
     "cells": ("parquet", as_parquet(cells), lambda path: list(read_cells(str(path), "os"))),
     "rows": ("parquet", as_parquet(cells), lambda path: list(read_rows(str(path), ["os", "name"]))),
+    "spreadsheet": (
+        "xlsx",
+        of_a_file(spreadsheet),
+        lambda path: list(read_column(io.BytesIO(path.read_bytes()), "os")),
+    ),
+    "backup": ("backup", of_a_file(archive), restored),
+    "witness": ("db", of_a_file(witnessed), last_commit),
     "population": ("parquet", as_parquet(cells), lambda path: from_file(0, str(path), "os")),
 }
 STORED = {

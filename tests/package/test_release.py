@@ -1,10 +1,13 @@
-"""``make release``: what the bills of materials say of the packages themselves."""
+"""``make release``: what the bills of materials say of the packages themselves, and READMEs that indexes can show."""
 
 import json
-import runpy
-from pathlib import Path
+import re
 
-TOOL = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "release.py"))
+import pytest
+
+from support.completeness import ROOT, tool
+
+TOOL = vars(tool("release"))
 PLACE = {"type": "distribution", "url": "file:///somewhere/dist/fldp-0.1.0-py3-none-any.whl"}
 INSTALLED = {
     "metadata": {"tools": {}},
@@ -36,3 +39,20 @@ def test_the_npm_package_has_its_name_and_nothing_differs_between_two_runs():
     again = TOOL["npm_materials"]({**PACKED, "serialNumber": "another"})
     assert bill["metadata"]["component"] == {"name": "fldp", "bom-ref": "fldp@0.1.0"}
     assert bill == again
+
+
+@pytest.mark.parametrize("path", ["README.md", "js/README.md"])
+def test_the_readme_of_an_index_leads_nowhere_in_the_repository(path):
+    text = (ROOT / path).read_text()
+    shown = tool("index_readme").standalone(text)
+    targets = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", shown, flags=re.MULTILINE | re.DOTALL))
+    assert all(target.startswith("https://") for target in targets)
+    assert re.findall(r"^```.*?^```", shown, re.M | re.S) == re.findall(r"^```.*?^```", text, re.M | re.S)
+    assert re.findall("^#.*", shown, re.M) == re.findall("^#.*", text, re.M)
+
+
+def test_words_of_links_stay():
+    text = (
+        "Read [the `wire`](docs/wire.md#a), [1], [RFC](https://rfc.example) and\n\n![A picture](docs/a.png)\n\nmore.\n"
+    )
+    assert tool("index_readme").standalone(text) == ("Read the `wire`, [1], [RFC](https://rfc.example) and\n\nmore.\n")

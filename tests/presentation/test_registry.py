@@ -26,7 +26,8 @@ def carded(oracle=None, users=1000, **fields):
 def test_the_entry_is_that_of_the_card_and_the_survey():
     card = carded()
     entry = json.loads(registry.as_registry(card, "x@y.example"))
-    assert entry["deployment"] == {"name": "commute", "version": card.survey.version, "purpose": "Plan stands."}
+    deployment = {"name": "commute", "version": card.survey.version, "purpose": "Plan stands."}
+    assert entry["deployment"] == deployment | {"opens": None, "closes": None}
     assert entry["mechanism"] == {"name": "grr", "epsilon": 1.0, "domain_size": 5}
     assert entry["privacy"] == {
         "notion": "1-LDP",
@@ -61,7 +62,7 @@ def test_rules_of_the_survey_are_told():
     assert entry["release"] == {"minimum_of_reports": 500, "steps_of_reports": 1000, "reports_are_kept": False}
     assert "relay" in entry["model"]["trust"]
     sheet = registry.as_sheet(card)
-    assert "Counts alone." in sheet
+    assert "counts without the reports, by day" in sheet
     assert "in steps of 1000 reports" in sheet
     assert "The relay, which cannot read reports" in sheet
 
@@ -114,15 +115,41 @@ def test_several_questions_are_told_as_what_they_are():
     asked = [{"name": name, "question": f"{name}?", "labels": ["no", "yes"]} for name in ("tea", "milk")]
     survey = fldp.Survey.from_dict({"name": "drinks", "questions": asked, "oracle": {"epsilon": 1.0}})
     card = fldp.card(survey, users=1000, rng=1)
-    assert registry.entry(card)["mechanism"]["name"] == "sampled"
-    assert "What somebody can guess from it" in registry.as_sheet(card)
+    entry, sheet = registry.entry(card), registry.as_sheet(card)
+    assert entry["mechanism"]["name"] == "sampled"
+    assert entry["data"]["questions"] == [{"question": f"{name}?", "values": 2} for name in ("tea", "milk")]
+    assert entry["data"]["values"] is None
+    assert entry["accuracy"]["share_is_known_to"] == card.reaches[0] > 0
+    assert "| Questions | tea? (2 possible answers) milk? (2 possible answers) |" in sheet
+    assert "What somebody can guess from it" in sheet
+
+
+def test_what_is_protected_less_is_told():
+    budgets = {"name": "idue", "epsilon": 2.0, "budgets": [[1, 0.5]]}
+    assert "1 of 5 by a budget of their own, from 0.5" in registry.as_sheet(carded(budgets))
+    named = registry.as_sheet(carded({"name": "urr", "epsilon": 1.0, "sensitive": [1]}))
+    assert named.count("Only 1 of the 5 answers is sensitive. Any other answer is named for certain") == 1
+
+
+@pytest.mark.parametrize(("submit", "told"), [("ticket", "ticket comes with it"), ("open", None)])
+def test_what_comes_with_a_report_is_told(submit, told):
+    sheet = registry.as_sheet(carded(collect={"submit": submit}))
+    assert ("comes with it" in sheet) == bool(told)
+    assert (told or "lets it count once") in sheet
+
+
+def test_when_it_is_asked_is_told():
+    times = {"opens": "2026-11-01T00:00:00Z", "closes": "2026-12-01T00:00:00Z"}
+    card = carded(collect=times)
+    assert times.items() <= registry.entry(card)["deployment"].items()
+    assert "| When | From 2026-11-01T00:00:00Z to 2026-12-01T00:00:00Z |" in registry.as_sheet(card)
 
 
 def test_the_sheet_leaves_open_what_only_the_organisation_knows():
     sheet = registry.as_sheet(carded(description=None))
     assert "gives one collector at most epsilon 4, at eta 1/4 or more" in sheet
     opened = re.findall(r"^\| ([^|]+) \| ________ \|$", sheet, re.M)
-    assert opened == ["Purpose", "Controller and contact", "Legal basis", "Assessed by, on"]
+    assert opened == ["Purpose", "Controller and contact", "Legal basis", "Who is asked", "Assessed by, on"]
     assert "epsilon 1, eta 1, delta 0" in sheet
     assert all(len(re.split(r"(?<!\\)\|", row)) == 4 for row in sheet.splitlines() if row.startswith("|"))
 
@@ -137,3 +164,17 @@ def test_the_command(tmp_path):
     words = ("card", "--survey", tmp_path / "survey.json", "--users", "1000", "--format")
     assert json.loads(shell(*words, "registry")[0])["format"] == registry.FORMAT
     assert shell(*words, "sheet", "--contact", "x@y.example")[0].startswith("# Data protection sheet: commute\n")
+
+
+def test_of_strings_it_names_the_version_that_is_published_and_no_number_of_values(tmp_path):
+    """The card compares a few texts; the survey among them would have another version."""
+    pages = {"name": "pages", "question": "Which?", "domain": "strings", "oracle": {"name": "hcms", "epsilon": 2.0}}
+    (tmp_path / "pages.json").write_text(json.dumps(pages))
+    version = fldp.Survey.from_dict(pages).version
+    words = ("card", "--survey", tmp_path / "pages.json", "--users", "1000")
+    entry = json.loads(shell(*words, "--format", "registry")[0])
+    assert (entry["deployment"]["version"], entry["data"]["values"]) == (version, None)
+    assert json.loads(shell(*words, "--json")[0])["survey"] == version
+    sheet = shell(*words, "--format", "sheet")[0]
+    assert f"version `{version[:12]}`" in sheet
+    assert "Which? (any text; guesses below are among 8 texts)" in sheet

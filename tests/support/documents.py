@@ -66,6 +66,11 @@ def shares(printed):
     return {label: float(share) for label, share in rows}
 
 
+def words(printed):
+    """Return what a table says but for its figures, which differ from run to run."""
+    return re.findall(r"[A-Za-z][A-Za-z'.-]*", printed)
+
+
 class Walk:
     """A walk through a page.
 

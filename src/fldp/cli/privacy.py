@@ -99,6 +99,7 @@ def card(
         check_pictures()  # a page has pictures, too
     with progress("attacking, %", 100) as advance:
         result = card_for(about.card, users=users, rng=seed, progress=lambda done: advance(100 * done))
+    result = replace(result, survey=about.survey)  # as it was published: among candidates it has another version
     typer.echo(_written(result, CardForm.JSON if as_json else form, contact), nl=False)
     for path in output or ():
         card_view.save_card(result, path)

@@ -30,6 +30,11 @@ _REMAINS = (
     "The mechanism does not hide who took part and when, and nobody can tell who lied. A report that became public "
     "stays public."
 )
+_SENT = "One report, drawn at random, and a random number that lets it count once. The answer itself stays there."
+_TICKETS = (
+    " A pass comes with it; nobody can tell who got that pass.",
+    " The person's ticket comes with it: whoever knows who got which ticket knows whose report it is while it arrives.",
+)
 _TAKEN_BACK = "A person can have a report taken out of the count. Results that were published before keep it."
 _PERIODS = {"weekly": "week", "monthly": "month"}
 _RELAYED = " Reports come through a relay, so the collector sees no address."
@@ -45,7 +50,13 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
     survey = _survey(card)
     return {
         "format": FORMAT,
-        "deployment": {"name": survey.name, "version": survey.version, "purpose": survey.description},
+        "deployment": {
+            "name": survey.name,
+            "version": survey.version,
+            "purpose": survey.description,
+            "opens": survey.collect["opens"],
+            "closes": survey.collect["closes"],
+        },
         "unit_of_privacy": unit(survey),
         "model": {"kind": "local", "trust": _TRUST + (_RELAYED if survey.needs_relay else "")},
         "mechanism": describe(survey.oracle),
@@ -61,8 +72,8 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
             "best_guess_after": card.guess.after,
         },
         "budget_over_time": budget(survey),
-        "data": {"question": survey.question, "values": card.oracle.domain_size},
-        "accuracy": {"people": card.users, "share_is_known_to": card.deals[0].reach if card.deals else None},
+        "data": data(survey),
+        "accuracy": {"people": card.users, "share_is_known_to": _reach(card)},
         "release": {
             "minimum_of_reports": survey.collect["minimum"],
             "steps_of_reports": survey.release,
@@ -71,6 +82,14 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
         "contact": contact,
         "software": f"fldp {fldp.__version__}",
     }
+
+
+def data(survey: Survey) -> dict[str, Json]:
+    """Return what is asked: of strings nobody knows how many there are, and of several questions each has its own."""
+    if survey.questions:
+        questions: list[Json] = [{"question": asked.text, "values": asked.size} for asked in survey.questions]
+        return {"question": survey.question, "values": None, "questions": questions}
+    return {"question": survey.question, "values": survey.domain_size}
 
 
 def unit(survey: Survey) -> str:
@@ -124,16 +143,15 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
     """Return one page for a data protection officer, in Markdown: filled where the survey says it, open elsewhere."""
     survey = _survey(card)
     facts = {
-        "Purpose": survey.description or _OPEN,
-        "Controller and contact": contact or _OPEN,
-        "Legal basis": _OPEN,
-        "Question": f"{survey.question} ({card.oracle.domain_size} possible answers)",
-        "What leaves a device": "One random report. The answer itself is not sent and not stored.",
+        **_organised(survey, contact),
+        **_asked(card, survey),
+        "What leaves a device": _SENT + (_TICKETS[survey.pass_terms is None] if _has_tickets(survey) else ""),
         **{section.heading: " ".join(section.lines) for section in sections(card)[: 3 if card.first else 2]},
         "Promise": _promise(card, survey),
         "Who sees an address": _address(survey),
         "What is kept": _kept(survey),
         "What is shown": _shown(survey),
+        "How exact it is": _exact(card),
         "Taking it back": _TAKEN_BACK,
         "A person's limits": _LIMITS.format(float(Limits().origin.max_epsilon), Limits().origin.min_eta),
         "What remains": _REMAINS,
@@ -145,11 +163,45 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
     return "\n".join([heading, "", about, "", "| | |", "|---|---|", *rows]) + "\n"
 
 
+def _organised(survey: Survey, contact: str | None) -> dict[str, str]:
+    """Return the rows of which the organisation knows more than the survey does."""
+    return {
+        "Purpose": survey.description or _OPEN,
+        "Controller and contact": contact or _OPEN,
+        "Legal basis": _OPEN,
+        "Who is asked": _OPEN,
+        "When": f"From {survey.collect['opens'] or _OPEN} to {survey.collect['closes'] or _OPEN}",
+    }
+
+
+def _asked(card: Card, survey: Survey) -> dict[str, str]:
+    """Return the row of the question, or of the questions."""
+    if survey.questions:
+        return {"Questions": " ".join(f"{asked.text} ({asked.size} possible answers)" for asked in survey.questions)}
+    if survey.needs_candidates:
+        return {"Question": f"{survey.question} (any text; guesses below are among {card.oracle.domain_size} texts)"}
+    return {"Question": f"{survey.question} ({card.oracle.domain_size} possible answers)"}
+
+
+def _has_tickets(survey: Survey) -> bool:
+    return survey.collect["submit"] in ("ticket", "pass")
+
+
+def _exact(card: Card) -> str:
+    return f"With {card.users:,} people, a share is known to {100 * _reach(card):.2g} percentage points (95 %)."
+
+
+def _reach(card: Card) -> float:
+    return card.deals[0].reach if card.deals else card.reaches[0]
+
+
 def _promise(card: Card, survey: Survey) -> str:
     numbers = f"epsilon {card.oracle.epsilon:g}, eta {float(card.oracle.eta):g}, delta 0"
     sentence = f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
+    weaker = None if card.certain else analysis(survey.oracle).unprotected  # what is certain has a row of its own
+    sentence = f"{sentence} {weaker}" if weaker else sentence
     if _follows(survey):
-        return f"{sentence} {analysis(survey.oracle).unprotected}"
+        return sentence
     if survey.keeps:
         return f"{sentence} All reports together have epsilon {lasting_epsilon(survey.oracle):g}."
     return f"{sentence} Answers add up: k of them have k times that epsilon." if survey.repeat in _PERIODS else sentence
@@ -158,11 +210,12 @@ def _promise(card: Card, survey: Survey) -> str:
 def _address(survey: Survey) -> str:
     if survey.needs_relay:
         return "The relay, which cannot read reports. The collector does not."
-    return "The collector's machine, which does not store it."
+    return "The collector's machine, which does not store it, and any proxy in front of it, which may."
 
 
 def _kept(survey: Survey) -> str:
-    return "Reports, until the survey is deleted." if survey.collect["retention"] == "raw" else "Counts alone."
+    what = "reports and counts" if survey.collect["retention"] == "raw" else "counts without the reports"
+    return f"Until the survey is deleted: {what}, by day; hashes of random numbers and tickets."
 
 
 def _shown(survey: Survey) -> str:

@@ -32,10 +32,10 @@ class UtilityAnalysis(Analysis[T_co]):
 
     @property
     def unprotected(self) -> str:
-        most = 100 * float(self.oracle._revealed)
+        most, named = 100 * float(self.oracle._revealed), len(self.oracle.sensitive)
         return (
-            f"Only {len(self.oracle.sensitive):,} of the {self.oracle.domain_size:,} answers are sensitive. Any other "
-            f"answer is named for certain by {most:.3g} % of its reports."
+            f"Only {named:,} of the {self.oracle.domain_size:,} answers {'is' if named == 1 else 'are'} sensitive. Any "
+            f"other answer is named for certain by {most:.3g} % of its reports."
         )
 
     def leaves(self) -> Iterable[Collection[int]]:

@@ -279,7 +279,7 @@ export const de = {
       `epsilon ${comma(epsilon)}. ${isCertain ? "Unter den Antworten, die er nicht ausschließt, ist ein" : "Ein"} ` +
       `Bericht ${isCertain ? "" : "ist "}bei einer Antwort höchstens ${comma(ratio)}-mal so wahrscheinlich wie bei einer anderen.`,
     sensitive: (sensitive, size, named) =>
-      `Nur ${count(sensitive)} der ${count(size)} Antworten sind heikel. ` +
+      `Nur ${count(sensitive)} der ${count(size)} Antworten ${sensitive === 1 ? "ist" : "sind"} heikel. ` +
       `Jede andere Antwort wird von ${comma(named)} % ihrer Berichte mit Sicherheit genannt.`,
     budgets: (budgets, size, least, epsilon) =>
       `Die Antworten sind nicht gleich geschützt: ${count(budgets)} von ${count(size)} durch ein eigenes Budget ` +

@@ -296,7 +296,7 @@ export const en = {
       `report is at most ${ratio} times as likely for one answer as for another.`,
     /** @type {(sensitive: number, size: number, named: string) => string} */
     sensitive: (sensitive, size, named) =>
-      `Only ${count(sensitive)} of the ${count(size)} answers are sensitive. ` +
+      `Only ${count(sensitive)} of the ${count(size)} answers ${sensitive === 1 ? "is" : "are"} sensitive. ` +
       `Any other answer is named for certain by ${named} % of its reports.`,
     /** @type {(budgets: number, size: number, least: string, epsilon: string) => string} */
     budgets: (budgets, size, least, epsilon) =>

@@ -1,5 +1,6 @@
 """The commands of the pipeline: values to reports, reports to tallies, tallies to estimates."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -63,6 +64,8 @@ def privatize(
     about = needed(subject)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
+    if output != "-" and os.path.exists(output) and os.path.exists(values) and os.path.samefile(output, values):
+        raise ParameterError(f"fldp: --output must not be the file of the values, got {output!r}")
     records = record_encoder(about, unknown)
     if records is not None:
         _privatize_records(values, about, records, column, output, seed)

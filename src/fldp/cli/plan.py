@@ -25,7 +25,7 @@ def plan(
     users: Annotated[int, typer.Option(help="How many people will answer.")],
     domain: Annotated[int | None, typer.Option(help="The number of values.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="The epsilon of a report.")] = None,
-    survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
+    survey: Annotated[Path | None, typer.Option(help="A survey, in place of --domain and --epsilon.")] = None,
     epsilon_permanent: Annotated[
         float | None,
         typer.Option(help="For repeated reports: the epsilon of all reports of an answer that stays the same."),
@@ -36,7 +36,7 @@ def plan(
     cross: Annotated[str, typer.Option(help="Several questions: which are crossed: all, none, or 0-1,0-2.")] = "none",
     eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     target_error: Annotated[
-        float | None, typer.Option(help="A standard error, as a share of the users: what would it take?")
+        float | None, typer.Option(help="What it takes to reach this standard error, as a share of the users.")
     ] = None,
     number: Annotated[bool, typer.Option("--number", help="Plan a number in place of labels.")] = False,
     bins: Annotated[
@@ -45,12 +45,12 @@ def plan(
     goal: Annotated[str, typer.Option(help="--number: distribution, or mean.")] = "distribution",
     power: Annotated[
         float | None,
-        typer.Option(help="With --change: a probability to see it. How many people in each of two groups?"),
+        typer.Option(help="How many people each of two groups needs to show a --change with this probability."),
     ] = None,
     change: Annotated[float | None, typer.Option(help="With --power: how much a share changes, such as 0.02.")] = None,
     share: Annotated[float, typer.Option(help="With --power: the share before it changes.")] = 0.5,
     anytime: Annotated[
-        bool, typer.Option("--anytime", help="Needs of --power and --target-error for looks at any time.")
+        bool, typer.Option("--anytime", help="--power and --target-error: for results that are watched all the time.")
     ] = False,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save error against epsilon, as PNG or SVG by its name.")] = None,

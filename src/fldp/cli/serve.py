@@ -33,7 +33,7 @@ Accept = Annotated[
 
 
 def _setting(name: str, default: object, about: str) -> Any:
-    text = f"{about} [{default}]"
+    text = f"{about[0].upper()}{about[1:]}. [default: {default}]"
     return Annotated[str | None, typer.Option(f"--{name.replace('_', '-')}", help=text, show_default=False)]
 
 
@@ -53,7 +53,7 @@ def serve(
     demo: Annotated[bool, typer.Option("--demo", help="Have simulated people answer, and keep nothing.")] = False,
     flags: dict[str, object] | None = None,
 ) -> None:
-    """Run a collector. Flags come before FLDP_... in the environment, and these before the file."""
+    """Run a collector. Flags override FLDP_... in the environment, which override the file."""
     try:
         settings = Settings.load(flags or {}, os.environ, config)
     except SettingsError as error:

@@ -345,4 +345,6 @@ def _from_store(lake: str, name: str | None, data: Path | None, database: str | 
 def _summary(lake: str, days: Iterable[str]) -> None:
     """Print how many days were written, were there already, or were left out."""
     counts = Counter(days)
-    note(f"{lake}: " + (", ".join(f"{counted(n, 'day')} {state}" for state, n in counts.items()) or "no day is over yet"))
+    note(
+        f"{lake}: " + (", ".join(f"{counted(n, 'day')} {state}" for state, n in counts.items()) or "no day is over yet")
+    )

@@ -1,4 +1,4 @@
-"""Requests: what an operation of the interface takes, made into the request that is sent."""
+"""Requests: build the request of each operation of the interface."""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -203,14 +203,14 @@ def estimate(
     check_plot(plot)
     source = _source(file, subject, method)
     about = (subject or Subject(source.oracle)).among(candidates)
-    several, asked = about.tables(source), (mean, quantile or (), cdf or (), share)
+    several, figures = about.tables(source), (mean, quantile or (), cdf or (), share)
     shown, choice = (
         EstimateOutput(level, top, anytime, form, plot),
         TableChoice(question, cross, associations, consistent),
     )
     if several is not None:
         refuse_prior(prior)
-        _show_several(several, shown, choice, asked)
+        _show_several(several, shown, choice, figures)
         return
     choice.refuse()
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
@@ -218,9 +218,9 @@ def estimate(
         result = about.estimate(source, method=method, **options)
     result = processed(result, post or (method if prior else None), prior, about.question)
     if isinstance(result, Number):
-        shown.number(result, asked)
+        shown.number(result, figures)
     else:
-        refuse_figures(asked)
+        refuse_figures(figures)
         shown.counts(result)
 
 

@@ -29,17 +29,17 @@ def record_encoder(subject: "Subject", unknown: str) -> "RecordEncoder | None":
     from fldp.oracles.base.analysis import analysis
     from fldp.survey.questions import RecordQuestion
 
-    asked = subject.question
-    if not isinstance(asked, RecordQuestion):
+    question = subject.question
+    if not isinstance(question, RecordQuestion):
         if subject.survey is None and analysis(subject.oracle).answers is not None:
             raise ParameterError("fldp: several questions need their names: give a survey of them as --survey")
         return None
     from fldp.wire.record_cells import RecordEncoder
 
     def bad(answers: "Answers") -> str:
-        return next(each.name for each in asked.questions if each.value(answers.get(each.name)) is None)
+        return next(each.name for each in question.questions if each.value(answers.get(each.name)) is None)
 
-    return RecordEncoder(asked.value, bad, tuple(each.name for each in asked.questions), unknown)
+    return RecordEncoder(question.value, bad, tuple(each.name for each in question.questions), unknown)
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ class TargetNames:
 
     def told(self, cells: Mapping[int, Sequence[int]]) -> list[str]:
         """Return targets in words, as they are given."""
-        asked = [(self.questions[place], value) for place, values in cells.items() for value in values]
-        return [f"{each.name}={(each.all_labels or range(each.size))[value]}" for each, value in asked]
+        named = [(self.questions[place], value) for place, values in cells.items() for value in values]
+        return [f"{each.name}={(each.all_labels or range(each.size))[value]}" for each, value in named]

@@ -236,10 +236,10 @@ class Plan(Framed, Displayed):
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
         best = self.recommended
-        asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
+        requirement = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:
-            asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
-        among = f"all with {asked}" if self.epsilon_permanent is None else _LASTING
+            requirement = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
+        among = f"all with {requirement}" if self.epsilon_permanent is None else _LASTING
         sentences = [f"{best.name} has the least mean error of {among}; its eta is {share_text(best.eta)}."]
         sentences.append(exposure(best.oracle))
         if best.epsilon < self.epsilon:
@@ -263,8 +263,8 @@ class Plan(Framed, Displayed):
         return {**same, **named, "eta": float(row.eta)}
 
     def __repr__(self) -> str:
-        asked = f"{self.users} users, {self.domain_size} values, epsilon {self.epsilon:g}"
-        return f"<plan for {asked}: {self.recommended.oracle!r} of {len(self.rows)} ways>"
+        question = f"{self.users} users, {self.domain_size} values, epsilon {self.epsilon:g}"
+        return f"<plan for {question}: {self.recommended.oracle!r} of {len(self.rows)} ways>"
 
 
 _COLUMNS = (

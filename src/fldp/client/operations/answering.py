@@ -80,9 +80,9 @@ class Answering(Requesting):
             ticket = await self._pass(specification, offered, participant, ticket if state == "open" else None)
         self._answerable(name, state, submit, ticket)
         await self._check_way(name, offered, participant)
-        asked = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
+        draw = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
         try:
-            answer = await work(lambda: asked(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
+            answer = await work(lambda: draw(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
         if self._relay is not None:

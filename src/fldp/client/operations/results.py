@@ -51,9 +51,9 @@ class Results(Requesting):
         ``anytime``, intervals hold at every look, like the dashboard's. With ``post="bayes"`` (biased), ``prior`` are
         public counts or shares that were expected, one for each value or candidate.
         """
-        asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
-        asked |= {"anytime": anytime}
-        request = requests.estimating(await self._resolved(survey), "json", candidates, prior, method=method, **asked)
+        options = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+        options |= {"anytime": anytime}
+        request = requests.estimating(await self._resolved(survey), "json", candidates, prior, method=method, **options)
         return await self._line.ask(replace(request, remembered=request.method == "GET"), replies.estimated)
 
     @ClientOperation
@@ -85,11 +85,11 @@ class Results(Requesting):
         ``tables["load"].watched(survey.planned)`` does that. ``prior`` is the one of ``fldp.postprocess``, for
         ``post="bayes"``.
         """
-        asked = await self._specified(survey)
-        tally = await self._tally(asked, asked.oracle, since, until)
+        known = await self._specified(survey)
+        tally = await self._tally(known, known.oracle, since, until)
         options = {"decoder": decoder, "method": method, "candidates": candidates}
         chosen = {name: value for name, value in options.items() if value is not None}
-        return await self._line.transport.work(lambda: _estimated(asked, tally, chosen, post, prior, anytime=anytime))
+        return await self._line.transport.work(lambda: _estimated(known, tally, chosen, post, prior, anytime=anytime))
 
     @ClientOperation
     async def tally(
@@ -101,8 +101,8 @@ class Results(Requesting):
         oracle: Oracle | None = None,
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` turns it into an estimate."""
-        asked = await self._resolved(survey)
-        return await self._tally(asked, asked.oracle if isinstance(asked, Survey) else oracle, since, until)
+        resolved = await self._resolved(survey)
+        return await self._tally(resolved, resolved.oracle if isinstance(resolved, Survey) else oracle, since, until)
 
     async def _tally(self, survey: Survey | str, oracle: Oracle | None, since: Day | None, until: Day | None) -> Tally:
         request = requests.asking("tally", version_of(survey), since=since, until=until)
@@ -168,10 +168,10 @@ class Results(Requesting):
         address for fsspec, such as ``s3://bucket/lake``.
         """
         window, today = Window.of(None, since, until), datetime.now(UTC).date().isoformat()
-        asked = await self._resolved(survey)
-        days = await self._line.ask(requests.asking("days", version_of(asked)), replies.days_with_withdrawn)
+        resolved = await self._resolved(survey)
+        days = await self._line.ask(requests.asking("days", version_of(resolved)), replies.days_with_withdrawn)
         past = [row for row in days if row[0] < today and window.has(f"day={row[0]}")]
-        return {row[0]: await self._saved_day(asked, folder, row, progress) for row in past}
+        return {row[0]: await self._saved_day(resolved, folder, row, progress) for row in past}
 
     async def _saved_day(
         self, survey: Survey | str, folder: str | Path, row: tuple[str, int | None, int], progress: Progress

@@ -64,6 +64,8 @@ def seen(finding: IntegrityFinding, label: Label = str) -> str:
 
     >>> seen(IntegrityFinding("pairs", "", "values 0 and 2: 9 more than by chance", 0.1, (0, 2)), "abc".__getitem__)
     'values 0 and 2: 9 more than by chance (a and c)'
+    >>> seen(IntegrityFinding("supports", "", "value 0: 9 of 10", 0.1, (0,)), "{}".format)  # no labels: numbers
+    'value 0: 9 of 10'
     """
     labels = [label(value) for value in finding.values]
     named = labels != [str(value) for value in finding.values]  # a number needs no other name

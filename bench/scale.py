@@ -197,16 +197,7 @@ def numbers(text: str) -> list[int]:
 
 def main() -> int:
     """Measure, show, project, and say whether the local engine is fast enough."""
-    parser = argparse.ArgumentParser(description="Measure the engines on lakes of reports.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
-    parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="how many reports, with commas between")
-    parser.add_argument("--domains", default=",".join(map(str, DOMAINS)), help="base-2 logarithms of the domains")
-    parser.add_argument("--domain-rows", type=int, default=DOMAIN_ROWS, help="how many for each size of the domain")
-    parser.add_argument("--domain-engines", help="which engines for each size of the domain, unless all of them")
-    parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
-    parser.add_argument("--folder", type=Path, help="where to put the lakes, 3 bytes a report; else the system's")
-    parser.add_argument("--document", action="store_true", help="also write the tables of docs/scale.md anew")
-    options = parser.parse_args()
+    options = arguments()
     oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
     with ExitStack() as stack:
         engines = {name: _joined(stack, name) for name in options.engines.split(",")}
@@ -217,6 +208,26 @@ def main() -> int:
             for bits in numbers(options.domains)
             for row in measured(some, fldp.FHR(EPSILON, 2**bits - 1), options.domain_rows, options.folder)
         ]
+    missed = show(rows, domains)
+    save(rows, domains, options.json, to_document=options.document)
+    return int(missed)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the engines on lakes of reports.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
+    parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="how many reports, with commas between")
+    parser.add_argument("--domains", default=",".join(map(str, DOMAINS)), help="base-2 logarithms of the domains")
+    parser.add_argument("--domain-rows", type=int, default=DOMAIN_ROWS, help="how many for each size of the domain")
+    parser.add_argument("--domain-engines", help="which engines for each size of the domain, unless all of them")
+    parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
+    parser.add_argument("--folder", type=Path, help="where to put the lakes, 3 bytes a report; else the system's")
+    parser.add_argument("--document", action="store_true", help="also write the tables of docs/scale.md anew")
+    return parser.parse_args()
+
+
+def show(rows: list[Row], domains: list[Row]) -> bool:
+    """Print the tables; return whether the local engine missed its target."""
     screen = Console(width=None if sys.stdout.isatty() else 130)
     if rows:
         screen.print(shown(f"FHR, eps = {EPSILON:g}, {CORES} cores, best of {TURNS} turns", rows))
@@ -226,16 +237,20 @@ def main() -> int:
     missed = [row for row in rows if row.engine == "local" and row.share < LEAST]
     for row in missed:
         screen.print(f"MISS: local at {row.reports:,} reports has {row.share:.2f} of the scan's speed, not {LEAST:.2f}")
+    return bool(missed)
+
+
+def save(rows: list[Row], domains: list[Row], path: Path | None, *, to_document: bool) -> None:
+    """Write the tables of the document and the answers as JSON, as far as they are asked for."""
     where = machine() | {name: version(name) for name in PACKAGES}
-    if options.document and rows:
+    if to_document and rows:
         document.write("scale.md", "lakes", where, [lines(rows)])
         document.write("scale.md", "projection", where, [projected_rows(rows)])
-    if options.document and domains:
+    if to_document and domains:
         document.write("scale.md", "domains", where, [lines(domains)])
-    if options.json:
+    if path:
         record = {"machine": where, "rows": [asdict(row) for row in rows + domains]}
-        options.json.write_text(json.dumps(record, indent=2) + "\n")
-    return int(bool(missed))
+        path.write_text(json.dumps(record, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -260,6 +260,10 @@ BAD_USE = [
     (("privatize", "--survey", "survey.toml", "--oracle", "grr"), "fldp: give --survey, or --oracle"),
     (("privatize", "--survey", "nope.toml"), "nope.toml: cannot be read: No such file or directory"),
     (("privatize", "empty", "--survey", "survey.toml", "-o", "x"), "empty: holds no value to privatize"),
+    (
+        ("privatize", "values.csv", "--survey", "survey.toml", "-o", "./values.csv"),
+        "fldp: --output must not be the file of the values, got './values.csv'",
+    ),
     (("survey", "check", "nope.toml"), "nope.toml: cannot be read: No such file or directory"),
 ]
 

@@ -426,7 +426,7 @@ def test_a_delay_is_drawn_once_and_kept_over_a_crash(at, asked, tmp_path, monkey
             raise KeyboardInterrupt
 
     monkeypatch.setattr("fldp.client.transport.BlockingTransport.pause", pause)
-    for place in ("client.operations", "participant.notes"):
+    for place in ("client.operations.answering", "participant.notes"):
         monkeypatch.setattr(f"fldp.{place}.time", SimpleNamespace(time=lambda: now))
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):

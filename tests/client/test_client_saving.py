@@ -99,7 +99,7 @@ def test_what_went_into_a_pipe_is_not_written_twice(tmp_path):
 
 
 def test_an_endless_file_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("fldp.client.operations.MAX_ESTIMATES", 10_000)
+    monkeypatch.setattr("fldp.client.operations.results.MAX_ESTIMATES", 10_000)
     pouring = [b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nvalue,label,\n", *[b"0,a\n" * 1000] * 20]
     with (
         raw(pouring) as (url, _),

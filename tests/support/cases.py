@@ -19,7 +19,11 @@ JUNK = 0x5A5A5A5A5A5A5A5A
 
 @dataclass(frozen=True)
 class Family:
-    """An oracle, how to make one, how to go through all of its words, and the largest domain for that."""
+    """A row of the table.
+
+    ``make(epsilon, size)`` builds an oracle. ``atoms(oracle, value)`` yields all regions of its random words with their
+    probabilities, for domains of at most ``enumerate_to`` values.
+    """
 
     make: Callable[[float, int], fldp.FrequencyOracle]
     atoms: Callable[[Any, int], Iterable[tuple[list[tuple[int, ...]], Fraction]]]
@@ -29,7 +33,7 @@ class Family:
 
 
 def regions(bounds, total):
-    """Split ``[0, total)`` at the bounds: the first and last number of each region, and its share."""
+    """Split ``[0, total)`` at the bounds; return the ends of each region and its share."""
     edges = [0, *bounds, total]
     return [([low, high - 1], Fraction(high - low, total)) for low, high in pairwise(edges)]
 
@@ -65,7 +69,7 @@ def olh_atoms(oracle, value):
 
 
 def ss_atoms(oracle, value):
-    """Every number at every step, whatever it comes to; the words of a step that is not taken must not matter."""
+    """All regions of every step of Floyd's sample; the words of steps that are not taken must not matter."""
     w, keep = naive.subset_coin(oracle.epsilon, oracle.domain_size)
     for (coins, share), taken in zip(regions([keep], naive.WORD), (w - 1, w), strict=True):
         bounds = range(oracle.domain_size - taken, oracle.domain_size)
@@ -106,7 +110,7 @@ def fwr_atoms(oracle, value):
 
 
 def lwr_atoms(oracle, value):
-    """Every answer that can be kept for the symbol of the value, under one choice of masks, and every report of it.
+    """Under one choice of masks, every answer that can be stored for the value's symbol, and every report of it.
 
     The words of the answers to other symbols must not matter.
     """
@@ -122,7 +126,7 @@ def lwr_atoms(oracle, value):
 
 
 def grouped_atoms(oracle, value):
-    """Those of the base in the group of the value. Its masks are a part of the outcome here, so all of them occur."""
+    """The atoms of the base in the value's group. Masks are part of the outcome here, so all of them occur."""
     group = next(k for k, run in enumerate(oracle.estimator.runs) if value < run.stop)
     member, place = oracle.members[group], value - oracle.estimator.runs[group].start
     if oracle.groups[group] == 1:
@@ -145,7 +149,7 @@ def urr_atoms(oracle, value):
 
 
 def rows_of_planes(numbers, planes, blocks, side):
-    """The words of all planes in which value ``k`` has the number ``numbers[k]``."""
+    """The words of all planes, such that value ``k`` has the number ``numbers[k]``."""
     rows = [[0] * blocks for _ in range(planes)]
     for place, (ends, _) in enumerate(numbers):
         for k in range(planes):
@@ -194,7 +198,7 @@ def exponential_atoms(oracle, value):
 
 
 def some(size):
-    """Two values of five: in no step with the values that ``check_moments`` adds up."""
+    """Values 1 and 2 of every five, out of step with those that ``check_moments`` sums over."""
     return tuple(value for value in range(size) if value % 5 in (1, 2))
 
 
@@ -203,7 +207,7 @@ def own_budgets(epsilon, size):
 
 
 def grouped(base):
-    """Groups of very unequal sizes, one of them of a single value where there are enough values."""
+    """Groups of very unequal sizes, one of them a single value if there are enough values."""
     return lambda epsilon, size: fldp.Grouped(epsilon, base=base, groups=unequal(size), allow_exposure=True)
 
 
@@ -233,7 +237,7 @@ def exponential(distance):
 
 
 def wave(part):
-    """As wide as this part of the values, or the nearest that words come out even for."""
+    """As wide as this part of the values, or the next width at which words divide evenly."""
 
     def make(epsilon, size):
         near = range(round(part * size) or 1, size + 1)
@@ -292,7 +296,7 @@ FAMILIES = {
 
 
 def cms_atoms(oracle, value):
-    """Those of the bits over the buckets, under one hash function."""
+    """The atoms of the bits over the buckets, under one hash function."""
     inside = naive.buckets_as(oracle, "sue")
     bucket = naive.bucket_of(oracle, value, JUNK % oracle.base.hashes)
     return [([(JUNK, *row) for row in rows], share) for rows, share in unary_atoms(inside, bucket)]
@@ -308,7 +312,7 @@ def sketch(cls, hashes, width):
 
 
 def rappor_atoms(oracle, value):
-    """Every kind of number for every bit at both stages; given the bits that are kept, all that a response can be."""
+    """Every region of every bit's number, at both stages."""
     base = oracle.base
     planes, flip, zero, one = naive.stage_coins(base.epsilon, base.epsilon_permanent, base.hashes, base.p)
     flips, answers = regions([flip], 1 << planes), regions([zero, one], 1 << planes)
@@ -340,13 +344,13 @@ STRING_FAMILIES = {
     "hcms-1-2": Family(sketch(fldp.HCMS, 1, 2), hcms_atoms, 9, (2, 9)),
     "hcms-4-16": Family(sketch(fldp.HCMS, 4, 16), hcms_atoms, 33, (5, 33)),
 }
-OF_RECORDS = ("sampled",)  # they estimate tables and not values, and have tests of their own: test_sampled.py
-# What is said of the estimates of sketches is said over the hash functions, too: they are checked in test_sketch.py.
+OF_RECORDS = ("sampled",)  # estimates tables, not values: test_sampled.py
+# Moments of sketches are over the hash functions, too: test_sketch.py checks them.
 EXEMPT = {name: {"check_moments", "check_estimates"} for name in ("cms", "hcms")}
 
 
 def pairs(family: Family) -> list[tuple[float, int]]:
-    """Every size with one epsilon, and one small size with every epsilon of the family."""
+    """Every size with one epsilon, and one small size with every epsilon."""
     cases = [(EPSILONS[k % len(EPSILONS)], size) for k, size in enumerate(family.sizes)]
     return sorted({*cases, *((epsilon, min(family.sizes[-1], 5)) for epsilon in family.epsilons)})
 

@@ -1,4 +1,4 @@
-/** Respondent: a participant that sends what it has drawn. */
+/** Respondent: a participant that also sends its answers. */
 
 import type { Answers } from "../oracles/base/oracle.js";
 import { answers, isTaken, type Row } from "../participant/ledger.js";
@@ -9,15 +9,15 @@ import type { Survey } from "../survey/survey.js";
 import { anyTime, type Relay } from "./retry.js";
 import { checkSecret, mark, post, takeBack } from "./send.js";
 
-/** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
+/** Options of a respondent. Answers are stored in the browser's database unless `store` is given. */
 export interface Options extends Partial<Keeping> {
-  /** For surveys that take reports with a token only. It is not stored, and goes to the survey's collector only. */
+  /** For surveys that require a token. It is not stored, and is sent to the survey's collector only. */
   readonly token?: string;
-  /** The way that the answer takes; with one, it takes no other. */
+  /** The relay to send through; the answer is then never sent directly. */
   readonly relay?: Relay;
   /**
-   * The answer waits for a time that is drawn once, at random, up to this many seconds, and is queued until then: `flush`
-   * sends it. The moment then says less about who sends.
+   * The answer is queued for a random time of up to this many seconds, drawn once; then `flush` sends it. Its arrival
+   * says less about the sender.
    */
   readonly delay?: number;
 }
@@ -39,9 +39,9 @@ export class Respondent extends Participant {
   }
 
   /**
-   * Send the answer that was prepared, now or when the collector can be reached: the state tells. It is sent under its
-   * one key, and counts once, however often this is called. What a collector refuses is a `CollectorError`. One that
-   * needs a token is not queued, since `flush` does not know the token: send it again.
+   * Send the prepared answer, now or once the collector can be reached; the returned state says which. Its key makes it
+   * count once, however often this is called. A refusal by the collector is a `CollectorError`. An answer that needs a
+   * token is not queued, since `flush` does not know the token: send it again.
    */
   async send({ ticket }: Sending = {}): Promise<Answer> {
     this.#checkAccess(ticket);
@@ -62,10 +62,10 @@ export class Respondent extends Participant {
   }
 
   /**
-   * Take the answer back, with the reports of all days, now or when the collector can be reached: the state tells. The
-   * collector takes them out of its count. What they cost stays, since they were seen, and the survey is not answered
-   * again. Results that were published before may still contain them. Twice is the same as once. All are tried; the
-   * first refusal is thrown in the end. A ticket is needed only where the answer was sent with one, and never arrived.
+   * Take the answer back, with the reports of all days, now or once the collector can be reached; the returned state
+   * says which. The collector takes the reports out of its count. Their cost stays, since they were seen, and the survey
+   * is not answered again. Results published before may still contain them. Twice is the same as once. All reports are
+   * tried, then the first refusal is thrown. A ticket is needed only if the answer was sent with one and never arrived.
    */
   async withdraw({ ticket }: Pick<Sending, "ticket"> = {}): Promise<Answer> {
     checkSecret(ticket, this.#relay?.address ?? this.survey.origin);
@@ -85,7 +85,7 @@ export class Respondent extends Participant {
     return (await this.recalled(answers(this.survey))) as Answer;
   }
 
-  /** Refuse to go another way than the answer went, or than its survey asks for: never directly instead. */
+  /** Refuse to send directly what went through a relay, or what its survey wants through one. */
   #checkWay({ relay }: Row): void {
     const { name, collect } = this.survey;
     if (this.#relay) return;
@@ -122,7 +122,7 @@ export class Respondent extends Participant {
   }
 }
 
-/** Return who answers a survey for one person. */
+/** Return the respondent that answers a survey for one person. */
 export function participant(survey: Survey, options: Options = {}): Respondent {
   return new Respondent(survey, options);
 }

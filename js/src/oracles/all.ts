@@ -1,4 +1,4 @@
-/** The oracles that a collector can serve, but for those by sensitive values, budgets or a distance: see `unequal.ts`. */
+/** All oracles but those with sensitive values, budgets or a distance, which are in `unequal.ts`. */
 
 import type { OracleClass } from "./base/oracle.js";
 import { FHR } from "./flexible/fhr.js";
@@ -16,7 +16,7 @@ import { Sampled } from "./sampled.js";
 import { CMS, HCMS } from "./strings/count_mean_sketch.js";
 import { RAPPOR } from "./strings/rappor.js";
 
-/** What to give to `load` if any survey is to be answered that names no sensitive values, budgets or distance. */
+/** For `load`: with these, it reads any survey without sensitive values, budgets or a distance. */
 export const every: readonly OracleClass[] = [
   CMS,
   FHR,

@@ -33,7 +33,7 @@ TokenText = Annotated[
     typer.Option("--token", help="A token. Better in the environment, as FLDP_TOKEN: others can see a command line."),
 ]
 InsecureHttp = Annotated[
-    bool, typer.Option("--insecure-http", help="Send the token over plain http to another machine as well.")
+    bool, typer.Option("--insecure-http", help="Allow sending the token to another machine over plain http.")
 ]
 
 

@@ -28,7 +28,7 @@ def run(
     full: Annotated[bool, typer.Option("--full", help="Send every user's own report through the wire.")] = False,
     use: Use = None,
 ) -> None:
-    """Run an experiment into a table, one row a measurement; the same command goes on after an interruption."""
+    """Run an experiment into a table, one row per measurement; the same command resumes after an interruption."""
     from fldp.experiments import run as run_experiment
     from fldp.experiments.runner.plugins import use as use_file
     from fldp.experiments.runner.specification import BUILT_IN, Specification
@@ -57,7 +57,7 @@ def paper(
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed, another draw.")] = 0,
 ) -> None:
-    """Reproduce the paper: its figures, and a verdict on each of its claims; goes on after an interruption."""
+    """Reproduce the paper: its figures, and a verdict on each of its claims; resumes after an interruption."""
     from fldp.experiments.paper.evaluation import Evaluation
     from fldp.experiments.paper.reproduce import PAGE, reproduce
     from fldp.experiments.tables import verdicts_table

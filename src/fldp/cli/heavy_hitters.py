@@ -19,7 +19,7 @@ def heavy_hitters(
     eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of search; more reach the end of longer strings.")] = 4,
     bits: Annotated[int, typer.Option(help="A round asks for at most 2^bits prefixes.")] = 16,
-    alphabet: Annotated[str | None, typer.Option(help="The likely characters, the likeliest first.")] = None,
+    alphabet: Annotated[str | None, typer.Option(help="The characters to expect, most likely first.")] = None,
     level: Annotated[float, typer.Option(help="The level at which all intervals hold at once.")] = 0.95,
     seed: Annotated[int | None, typer.Option(help="Reproducible noise, for experiments ONLY.")] = None,
     as_json: AsJson = False,

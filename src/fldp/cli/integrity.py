@@ -1,7 +1,7 @@
 """The commands about poisoning: test reports for fakes, and measure what fakes achieve."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,31 +40,33 @@ def integrity(
     """Look for patterns that honest reports cannot produce; exit code 1 if there are any."""
     from fldp import privacy
     from fldp.cli.subject import read_reports
-    from fldp.presentation import integrity as integrity_view
-    from fldp.presentation import tables
     from fldp.survey.question import Question
 
     source = read_reports(file, subject)
     question = subject.question if subject else Question(source.oracle)
-    label = question.label
     with progress("testing", None):
         verdict = privacy.integrity(source, false_alarm=false_alarm, anytime=anytime)
         recovered, refusal = _recovered(source, verdict) if recover else (None, None)
     if recovered is not None and question.labels is not None:
         recovered = replace(recovered, labels=question.labels)
-    if as_json:
-        more = {} if recovered is None else {"recovered": integrity_view.recovery_facts(recovered)}
-        typer.echo(json.dumps(integrity_view.facts(verdict, label) | more, ensure_ascii=False, indent=1))
-    else:
-        tables.show(
-            integrity_view.findings_table(verdict, question.label), *integrity_view.notes(verdict, question.label)
-        )
-        if recovered is not None:
-            tables.show("", tables.estimate_table(recovered, 0.95, 20), *integrity_view.recovery_notes(recovered))
+    _show(verdict, recovered, question.label, as_json)
     if refusal is not None:
         raise ParameterError(f"fldp: --recover is not possible here: {str(refusal).removeprefix('recover: ')}")
     if not verdict.passed:
         raise typer.Exit(1)
+
+
+def _show(verdict: "Findings", recovered: "Recovered | None", label: Callable[[int], str], as_json: bool) -> None:
+    from fldp.presentation import integrity as view
+    from fldp.presentation import tables
+
+    if as_json:
+        more = {} if recovered is None else {"recovered": view.recovery_facts(recovered)}
+        typer.echo(json.dumps(view.facts(verdict, label) | more, ensure_ascii=False, indent=1))
+        return
+    tables.show(view.findings_table(verdict, label), *view.notes(verdict, label))
+    if recovered is not None:
+        tables.show("", tables.estimate_table(recovered, 0.95, 20), *view.recovery_notes(recovered))
 
 
 def _recovered(

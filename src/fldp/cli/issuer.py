@@ -66,7 +66,7 @@ def tickets(
         typer.Option("-o", "--output", help="A new CSV file, for its owner only; - is standard output."),
     ] = None,
 ) -> None:
-    """Create single-use tickets for fldp issuer serve, as CSV: this once, and never again; the file has hashes only.
+    """Create single-use tickets for fldp issuer serve, as CSV. They are shown only once; the file has hashes only.
 
     Send each person one link, and keep no list of who got which.
     """

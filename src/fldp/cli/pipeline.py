@@ -1,11 +1,13 @@
 """The commands of the pipeline: values to reports, reports to tallies, tallies to estimates."""
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli.number import Cdf, Figures, Mean, Quantile, Share, refuse_figures, show_number
+from fldp.cli.estimate_output import EstimateOutput, TableChoice
+from fldp.cli.number import Cdf, Figures, Mean, Quantile, Share, refuse_figures
 from fldp.cli.options import (
     Anytime,
     AsCsv,
@@ -24,16 +26,15 @@ from fldp.cli.options import (
 )
 from fldp.cli.oracle_options import OracleCommand
 from fldp.cli.prior import PriorFile, processed, refuse_prior
-from fldp.cli.questions import AllPairs, Crossed, OneQuestion, Repaired, record_encoder, refuse_alone, show_tables
+from fldp.cli.questions import AllPairs, Crossed, OneQuestion, Repaired, record_encoder
 from fldp.cli.shell import app
 from fldp.errors import FldpError, ParameterError
 from fldp.support.validation import counted
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
-    from fldp.data.estimate import Estimate
-    from fldp.data.number import Number
     from fldp.data.reports import Reports, Tally
+    from fldp.oracles.sampled.tables import Tables
     from fldp.wire.record_cells import RecordEncoder
 
 ENGINES = (
@@ -63,6 +64,8 @@ def privatize(
     about = needed(subject)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
+    if output != "-" and os.path.exists(output) and os.path.exists(values) and os.path.samefile(output, values):
+        raise ParameterError(f"fldp: --output must not be the file of the values, got {output!r}")
     records = record_encoder(about, unknown)
     if records is not None:
         _privatize_records(values, about, records, column, output, seed)
@@ -200,72 +203,37 @@ def estimate(
     check_plot(plot)
     source = _source(file, subject, method)
     about = (subject or Subject(source.oracle)).among(candidates)
-    several, asked = about.tables(source), (mean, quantile or (), cdf or (), share)
-    one = several[question] if several is not None and question else None
-    shown = _Shown(level, top, anytime, form, plot)
-    if isinstance(one, Number) and not consistent:
-        refuse_prior(prior)
-        shown.number(one, asked)
-        return
+    several, figures = about.tables(source), (mean, quantile or (), cdf or (), share)
+    shown, choice = (
+        EstimateOutput(level, top, anytime, form, plot),
+        TableChoice(question, cross, associations, consistent),
+    )
     if several is not None:
         refuse_prior(prior)
-        refuse_figures(asked)
-        chosen = {"question": question, "cross": cross, "associations": associations, "consistent": consistent}
-        show_tables(several, **chosen, level=level, top=top, form=form, plot=plot, planned=anytime)  # type: ignore[arg-type]
+        _show_several(several, shown, choice, figures)
         return
-    refuse_alone(question, cross, associations, consistent)
+    choice.refuse()
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     with progress("estimating", None):
         result = about.estimate(source, method=method, **options)
     result = processed(result, post or (method if prior else None), prior, about.question)
     if isinstance(result, Number):
-        shown.number(result, asked)
+        shown.number(result, figures)
     else:
-        refuse_figures(asked)
+        refuse_figures(figures)
         shown.counts(result)
 
 
-class _Shown(NamedTuple):
-    """How estimates are shown."""
+def _show_several(tables: "Tables", shown: EstimateOutput, choice: TableChoice, asked: Figures) -> None:
+    """Show tables of several questions; one question that is a number is shown as such."""
+    from fldp.data.number import Number
 
-    level: float
-    top: int | None
-    planned: int | None
-    form: str
-    plot: Path | None
-
-    def number(self, number: "Number", asked: Figures) -> None:
-        """Print a number, and save its picture."""
-        watched = number if self.planned is None else number.watched(self.planned)
-        show_number(watched, asked, self.level, self.form)
-        self._save(watched)
-
-    def counts(self, estimate: "Estimate") -> None:
-        """Print the estimates of all values, or of the largest, and save a picture."""
-        from fldp.presentation import tables
-
-        watched = self._watched(estimate)
-        if self.form == "json":
-            typer.echo(tables.as_json(watched, self.level, self.top))
-        elif self.form == "csv":
-            typer.echo(tables.as_csv(watched, self.level, self.top), nl=False)
-        else:
-            tables.show(tables.estimate_table(watched, self.level, self.top or 20), *tables.estimate_notes(watched))
-        self._save(watched)
-
-    def _watched(self, estimate: "Estimate") -> "Estimate":
-        if self.planned is None:
-            return estimate
-        from fldp.data.anytime_estimate import watch
-
-        return watch(estimate, self.planned)
-
-    def _save(self, estimate: "Estimate") -> None:
-        if self.plot is not None:
-            from fldp.presentation.plot import save_bars
-
-            save_bars(estimate, self.plot, level=self.level, k=self.top or 20)
-            note(f"saved {self.plot}")
+    one = tables[choice.question] if choice.question else None
+    if isinstance(one, Number) and not choice.consistent:
+        shown.number(one, asked)
+    else:
+        refuse_figures(asked)
+        shown.tables(tables, choice)
 
 
 def _source(file: str, subject: "Subject | None", method: str) -> "Tally | Reports":

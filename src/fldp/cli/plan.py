@@ -25,7 +25,7 @@ def plan(
     users: Annotated[int, typer.Option(help="How many people will answer.")],
     domain: Annotated[int | None, typer.Option(help="The number of values.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="The epsilon of a report.")] = None,
-    survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
+    survey: Annotated[Path | None, typer.Option(help="A survey, in place of --domain and --epsilon.")] = None,
     epsilon_permanent: Annotated[
         float | None,
         typer.Option(help="For repeated reports: the epsilon of all reports of an answer that stays the same."),
@@ -36,7 +36,7 @@ def plan(
     cross: Annotated[str, typer.Option(help="Several questions: which are crossed: all, none, or 0-1,0-2.")] = "none",
     eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     target_error: Annotated[
-        float | None, typer.Option(help="A standard error, as a share of the users: what would it take?")
+        float | None, typer.Option(help="What it takes to reach this standard error, as a share of the users.")
     ] = None,
     number: Annotated[bool, typer.Option("--number", help="Plan a number in place of labels.")] = False,
     bins: Annotated[
@@ -45,26 +45,24 @@ def plan(
     goal: Annotated[str, typer.Option(help="--number: distribution, or mean.")] = "distribution",
     power: Annotated[
         float | None,
-        typer.Option(help="With --change: a probability to see it. How many people in each of two groups?"),
+        typer.Option(help="How many people each of two groups needs to show a --change with this probability."),
     ] = None,
     change: Annotated[float | None, typer.Option(help="With --power: how much a share changes, such as 0.02.")] = None,
     share: Annotated[float, typer.Option(help="With --power: the share before it changes.")] = 0.5,
     anytime: Annotated[
-        bool, typer.Option("--anytime", help="Needs of --power and --target-error for looks at any time.")
+        bool, typer.Option("--anytime", help="--power and --target-error: for results that are watched all the time.")
     ] = False,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save error against epsilon, as PNG or SVG by its name.")] = None,
 ) -> None:
     """Compare the oracles for a question: error, bits, work, what a report gives away; and recommend one."""
     from fldp.estimation.planner import plan as plan_for
-    from fldp.presentation import plan as plan_view
 
     check_plot(plot)
     if target_error is not None:
         positive("fldp", "--target-error", target_error)
-    if (power is None) != (change is None):
-        raise ParameterError("fldp: --power needs --change, and --change needs --power")
-    if anytime and power is None and target_error is None:
+    sought = _sought(power, change, share, anytime)
+    if anytime and sought is None and target_error is None:
         raise ParameterError("fldp: --anytime needs --target-error, or --power and --change")
     if number:
         options = {domain, survey, eta, target_error, plot, power}
@@ -81,14 +79,17 @@ def plan(
     else:
         lasting = {} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent}
         result = plan_for(users=users, eta=eta, **(_question(survey, domain, epsilon) | lasting))
-        sought = None if power is None or change is None else plan_view.Sought(power, change, share, anytime)
-        if as_json:
-            typer.echo(plan_view.as_json(result, target_error, sought, anytime=anytime))
-        else:
-            _show(result, target_error, sought, anytime)
-        if plot is not None:
-            plan_view.save_curves(result, plot)
-            note(f"saved {plot}")
+        _show(result, target_error, sought, anytime=anytime, as_json=as_json)
+        _save(result, plot)
+
+
+def _sought(power: float | None, change: float | None, share: float, anytime: bool) -> "Sought | None":
+    """Return the change that is to be seen with some probability, if one is given."""
+    from fldp.presentation.plan import Sought
+
+    if (power is None) != (change is None):
+        raise ParameterError("fldp: --power needs --change, and --change needs --power")
+    return None if power is None or change is None else Sought(power, change, share, anytime)
 
 
 def _refuse(options: Collection[object], rule: str) -> None:
@@ -97,16 +98,28 @@ def _refuse(options: Collection[object], rule: str) -> None:
         raise ParameterError(f"fldp: {rule}")
 
 
-def _show(result: "Plan", target_error: float | None, sought: "Sought | None", anytime: bool) -> None:
+def _show(result: "Plan", target_error: float | None, sought: "Sought | None", *, anytime: bool, as_json: bool) -> None:
+    """Print a plan, with what a target error or a change to be seen takes."""
     from fldp.presentation import plan as plan_view
     from fldp.presentation import tables
 
+    if as_json:
+        typer.echo(plan_view.as_json(result, target_error, sought, anytime=anytime))
+        return
     notes = (*plan_view.plan_notes(), *plan_view.skipped_notes(result), result.reason)
     tables.show(plan_view.plan_table(result), *notes)
     if target_error is not None:
         tables.show(plan_view.needs_table(result, target_error, anytime=anytime))
     if sought is not None:
         tables.show(plan_view.power_table(result, sought), plan_view.power_note(sought))
+
+
+def _save(result: "Plan", path: Path | None) -> None:
+    if path is not None:
+        from fldp.presentation.plan import save_curves
+
+        save_curves(result, path)
+        note(f"saved {path}")
 
 
 def _show_several(plan: "QuestionPlan", as_json: bool) -> None:

@@ -28,7 +28,7 @@ def population(
     candidates: Candidates = None,
     subject: "Subject | None" = None,
 ) -> None:
-    """Estimate the shares of the population that people were drawn from: noise, sampling, weights of groups."""
+    """Estimate shares of the population that people were drawn from; intervals cover noise and sampling."""
     from fldp.cli.subject import Subject, read_tally
     from fldp.estimation.population import population as shares_of
     from fldp.presentation import population as population_view

@@ -55,7 +55,7 @@ def verify(
     as_json: AsJson = False,
     subject: "Subject | None" = None,
 ) -> None:
-    """Check the privacy of an implemented law, exactly; exit code 1 if it is not what is declared or claimed."""
+    """Check the privacy of an implemented law, exactly; exit code 1 if it breaks what is declared or claimed."""
     from fldp.presentation import tables
     from fldp.privacy.laws import read_table
     from fldp.privacy.notions import parse
@@ -84,12 +84,12 @@ def card(
     candidates: Candidates = None,
     as_json: AsJson = False,
     form: Annotated[
-        CardForm, typer.Option("--format", help="For people, or for those who keep records of a survey.")
+        CardForm, typer.Option("--format", help="text for people; registry or sheet for records of a survey.")
     ] = CardForm.TEXT,
     contact: Annotated[str | None, typer.Option(help="Whom to ask, for a registry entry or a sheet.")] = None,
     subject: "Subject | None" = None,
 ) -> None:
-    """Print the card: what a report gives away, in plain words, and what everybody's answers together show."""
+    """Print the privacy card: in plain words, what a report gives away and what all answers together show."""
     from fldp.presentation import card as card_view
     from fldp.privacy.privacy_card import card as card_for
 
@@ -143,7 +143,7 @@ def audit(
     ] = None,
     samples: Annotated[int, typer.Option(help="How many reports of each value.")] = SAMPLES,
     confidence: Annotated[
-        float, typer.Option(help="What is honest is accused in at most 1 minus this of all audits.")
+        float, typer.Option(help="An honest client fails in at most 1 minus this of all audits.")
     ] = CONFIDENCE,
     value: Annotated[list[str] | None, typer.Option(help="A label to compare; give two or more.")] = None,
     candidates: Candidates = None,
@@ -151,7 +151,7 @@ def audit(
     days: Annotated[
         int | None,
         typer.Option(
-            help="Audit all reports of a person over this many days, for oracles that keep a first stage; "
+            help="Audit all reports of a person over this many days, for oracles with a stored first stage; "
             "the command then gets this number as well."
         ),
     ] = None,
@@ -197,7 +197,7 @@ def _audited(oracle: "FrequencyOracle", client: "Command | None", days: int | No
 def attack(
     repeats: Annotated[int, typer.Option(help="Up to how many reports of one value.")] = 64,
     prior: Annotated[
-        str | None, typer.Option(help="Values that the attacker knows the population by, as for privatize.")
+        str | None, typer.Option(help="Values from which the attacker knows the population, as for privatize.")
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column of the values, in CSV or Parquet.")] = None,
     draws: Annotated[
@@ -209,7 +209,7 @@ def attack(
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
     subject: "Subject | None" = None,
 ) -> None:
-    """Attack: how often a guess is right after one report and after many, and when the value is known for certain."""
+    """Attack an oracle: how often a guess is right after one report and after many, and when the value is certain."""
     from fldp.presentation import attack as attack_view
     from fldp.presentation import tables
     from fldp.privacy.attacker import attack as carry_out

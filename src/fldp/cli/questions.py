@@ -2,18 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fldp.cli.options import note
 from fldp.errors import ParameterError
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
     from fldp.oracles.sampled.sampled import Sampled
-    from fldp.oracles.sampled.tables import Tables
     from fldp.survey.questions import SurveyQuestion
     from fldp.wire.record_cells import Answers, RecordEncoder
 
@@ -32,17 +29,17 @@ def record_encoder(subject: "Subject", unknown: str) -> "RecordEncoder | None":
     from fldp.oracles.base.analysis import analysis
     from fldp.survey.questions import RecordQuestion
 
-    asked = subject.question
-    if not isinstance(asked, RecordQuestion):
+    question = subject.question
+    if not isinstance(question, RecordQuestion):
         if subject.survey is None and analysis(subject.oracle).answers is not None:
             raise ParameterError("fldp: several questions need their names: give a survey of them as --survey")
         return None
     from fldp.wire.record_cells import RecordEncoder
 
     def bad(answers: "Answers") -> str:
-        return next(each.name for each in asked.questions if each.value(answers.get(each.name)) is None)
+        return next(each.name for each in question.questions if each.value(answers.get(each.name)) is None)
 
-    return RecordEncoder(asked.value, bad, tuple(each.name for each in asked.questions), unknown)
+    return RecordEncoder(question.value, bad, tuple(each.name for each in question.questions), unknown)
 
 
 @dataclass(frozen=True)
@@ -78,63 +75,5 @@ class TargetNames:
 
     def told(self, cells: Mapping[int, Sequence[int]]) -> list[str]:
         """Return targets in words, as they are given."""
-        asked = [(self.questions[place], value) for place, values in cells.items() for value in values]
-        return [f"{each.name}={(each.all_labels or range(each.size))[value]}" for each, value in asked]
-
-
-def refuse_alone(question: str | None, cross: tuple[str, str] | None, associations: bool, consistent: bool) -> None:
-    """Refuse options of several questions where there is one."""
-    options = {"--question": question, "--cross": cross, "--associations": associations, "--consistent": consistent}
-    for name, value in options.items():
-        if value:
-            raise ParameterError(f"fldp: {name} is for surveys of several questions; give one as --survey")
-
-
-def show_tables(
-    tables: "Tables",
-    *,
-    question: str | None,
-    cross: tuple[str, str] | None,
-    associations: bool,
-    consistent: bool,
-    level: float,
-    top: int | None,
-    form: str,
-    plot: Path | None,
-    planned: int | None = None,
-) -> None:
-    """Print tables: all questions, one, two together, or which go together; for people, as JSON or as CSV.
-
-    Where reports are ``planned``, the intervals of single questions hold at every look.
-    """
-    from fldp.data.postprocess import postprocess
-    from fldp.presentation import questions as view
-    from fldp.presentation import tables as single
-
-    if planned is not None and (cross or associations or consistent):
-        raise ParameterError("fldp: --anytime is for single questions, unbiased: cross-tables and tests have one look")
-    asked = view.AskedTables(question, cross, associations, level, top, planned=planned)
-    shown = postprocess(tables, "consistent") if consistent else tables
-    if plot is not None:
-        _save_plot(shown, question, level, top, plot)
-    if form in ("json", "csv"):
-        typer.echo(view.encoded(shown, form, asked).decode(), nl=form == "json")
-    elif associations:
-        single.show(view.associations_table(shown.associations(level)), *view.notes(shown))
-    elif cross:
-        single.show(*view.cross_parts(shown.cross(*cross), level))
-    elif question:
-        one = view.estimate_of(shown, question, planned)
-        single.show(single.estimate_table(one, level, top or 20), *single.estimate_notes(one))
-    else:
-        single.show(*view.parts(shown, level, top or 20, planned))
-
-
-def _save_plot(tables: "Tables", question: str | None, level: float, top: int | None, plot: Path) -> None:
-    from fldp.presentation import questions as view
-    from fldp.presentation.plot import save_bars
-
-    if question is None:
-        raise ParameterError("fldp: --plot draws one question; name it with --question")
-    save_bars(view.estimate_of(tables, question), plot, level=level, k=top or 20)
-    note(f"saved {plot}")
+        named = [(self.questions[place], value) for place, values in cells.items() for value in values]
+        return [f"{each.name}={(each.all_labels or range(each.size))[value]}" for each, value in named]

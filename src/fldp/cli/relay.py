@@ -49,8 +49,8 @@ def relay(
     proxies = proxy_networks("relay", trusted_proxies)
     if (tls_certificate is None) != (tls_key is None):
         raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
-    asked = None if issuer is None else _address("--issuer", issuer).origin
-    settings = RelaySettings(_address("--to", to), hold, rate, trusted_proxies=proxies, pages=pages, issuer=asked)
+    origin = None if issuer is None else _address("--issuer", issuer).origin
+    settings = RelaySettings(_address("--to", to), hold, rate, trusted_proxies=proxies, pages=pages, issuer=origin)
     server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
     server.exit_now()
 

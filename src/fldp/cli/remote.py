@@ -46,19 +46,19 @@ def send(
         Path | None, typer.Option(help="The survey that the reports answer, if they do not name it, as TOML or JSON.")
     ] = None,
     sender: Annotated[
-        str, typer.Option(help="Tells senders apart whose small files may hold the same by chance.")
+        str, typer.Option(help="A name for the sender, if files of different senders may be equal by chance.")
     ] = "",
     piece: Annotated[
-        int, typer.Option(help="How many bytes to send at once; the same when sending again.")
+        int, typer.Option(help="How many bytes to send at once; give the same number when sending again.")
     ] = PIECE_BYTES,
     from_start: Annotated[
-        bool, typer.Option("--from-start", help="Send all, also what was acknowledged before an interruption.")
+        bool, typer.Option("--from-start", help="Send everything, even what was acknowledged before an interruption.")
     ] = False,
-    retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
+    retries: Annotated[int, typer.Option(help="How often to repeat a request that failed.")] = 8,
     as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Send reports. Interrupted, run it again: nothing counts twice. Exit code 1 if the collector refuses them."""
+    """Send reports. If interrupted, run it again: nothing counts twice. Exit code 1 if the collector refuses them."""
     from fldp.client import upload
     from fldp.client.uploading import state_folder
     from fldp.presentation import tables
@@ -93,16 +93,16 @@ def withdraw(
     survey: Annotated[
         Path | None, typer.Option(help="The survey that the reports answer, if they do not name it, as TOML or JSON.")
     ] = None,
-    sender: Annotated[str, typer.Option(help="The same as when they were sent.")] = "",
-    piece: Annotated[int, typer.Option(help="How many bytes were sent at once; as when they were sent.")] = PIECE_BYTES,
+    sender: Annotated[str, typer.Option(help="The same name as when they were sent.")] = "",
+    piece: Annotated[int, typer.Option(help="The same number of bytes as when they were sent.")] = PIECE_BYTES,
     day: Annotated[
-        str | None, typer.Option(help="The UTC day on which they were sent; for reports to an earlier release.")
+        str | None, typer.Option(help="The UTC day on which they were sent, if that was to an earlier release.")
     ] = None,
-    retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
+    retries: Annotated[int, typer.Option(help="How often to repeat a request that failed.")] = 8,
     as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Take back reports that send has sent. Interrupted, run it again: twice is the same as once.
+    """Take back reports that were sent. If interrupted, run it again: twice is the same as once.
 
     The collector takes them out of the count, and refuses them from then on, also those that it never had. Results
     that were published before may still contain them. Exit code 1 if the collector refuses.
@@ -343,6 +343,8 @@ def _from_store(lake: str, name: str | None, data: Path | None, database: str | 
 
 
 def _summary(lake: str, days: Iterable[str]) -> None:
-    """Print the number of days by what became of them."""
+    """Print how many days were written, were there already, or were left out."""
     counts = Counter(days)
-    note(f"{lake}: " + (", ".join(f"{n:,} days {state}" for state, n in counts.items()) or "no day is over yet"))
+    note(
+        f"{lake}: " + (", ".join(f"{counted(n, 'day')} {state}" for state, n in counts.items()) or "no day is over yet")
+    )

@@ -33,7 +33,7 @@ Accept = Annotated[
 
 
 def _setting(name: str, default: object, about: str) -> Any:
-    text = f"{about} [{default}]"
+    text = f"{about[0].upper()}{about[1:]}. [default: {default}]"
     return Annotated[str | None, typer.Option(f"--{name.replace('_', '-')}", help=text, show_default=False)]
 
 
@@ -53,19 +53,11 @@ def serve(
     demo: Annotated[bool, typer.Option("--demo", help="Have simulated people answer, and keep nothing.")] = False,
     flags: dict[str, object] | None = None,
 ) -> None:
-    """Run a collector. Flags come before FLDP_... in the environment, and these before the file."""
-    try:
-        settings = Settings.load(flags or {}, os.environ, config)
-    except SettingsError as error:
-        for mistake in error.mistakes:
-            note(mistake)
-        raise typer.Exit(1 if check else 2) from None
+    """Run a collector. Flags override FLDP_... in the environment, which override the file."""
+    settings = _settings(flags or {}, config, 1 if check else 2)
     folders = {"data": settings.data if settings.database is None else None, "lake": settings.lake}
     needed = {name: folder for name, folder in folders.items() if isinstance(folder, Path)}
-    for name, folder in needed.items():
-        if not writable(folder) and (folder.exists() or not writable(folder.parent)):
-            note(f"serve: {name} must be a folder that can be written to, or made inside one, got {str(folder)!r}")
-            raise typer.Exit(1 if check else 2)
+    _check_folders(needed, 1 if check else 2)
     if isinstance(settings.lake, str):
         _check_lake(settings.lake)
     if check:
@@ -82,6 +74,24 @@ def serve(
     else:
         server.run(settings, _print_line)
     server.exit_now()
+
+
+def _settings(flags: dict[str, object], config: Path | None, code: int) -> Settings:
+    """Return the settings; with mistakes, print all of them and exit with this code."""
+    try:
+        return Settings.load(flags, os.environ, config)
+    except SettingsError as error:
+        for mistake in error.mistakes:
+            note(mistake)
+        raise typer.Exit(code) from None
+
+
+def _check_folders(folders: dict[str, Path], code: int) -> None:
+    """Exit with this code if a folder can neither be written to nor created."""
+    for name, folder in folders.items():
+        if not writable(folder) and (folder.exists() or not writable(folder.parent)):
+            note(f"serve: {name} must be a folder that can be written to, or made inside one, got {str(folder)!r}")
+            raise typer.Exit(code)
 
 
 def _check_lake(address: str) -> None:

@@ -19,16 +19,16 @@ HONEST = 0.5  # as fldp.oracles.shuffle_privacy says, which is slow to load
 @app.command(cls=OracleCommand)
 @takes_oracle
 def shuffle(
-    reports: Annotated[int, typer.Option(help="How many reports the published totals add up.")],
+    reports: Annotated[int, typer.Option(help="How many reports are in the published totals.")],
     delta: Annotated[
         float | None, typer.Option(help="The delta; by default 1e-6, or a tenth of one honest person if that is less.")
     ] = None,
-    honest: Annotated[float, typer.Option(help="At least this share of the reports is honest.")] = HONEST,
+    honest: Annotated[float, typer.Option(help="The least share of honest reports.")] = HONEST,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save epsilon against reports, as PNG or SVG by its name.")] = None,
     subject: "Subject | None" = None,
 ) -> None:
-    """Say what being one of many adds to the privacy of a report, for somebody who sees published totals only."""
+    """Compute how much a crowd adds to the privacy of a report, against somebody who sees published totals only."""
     from fldp.oracles.shuffle_privacy import shuffled
     from fldp.presentation import shuffle_privacy as crowd_view
     from fldp.presentation import tables

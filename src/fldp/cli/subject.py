@@ -59,8 +59,8 @@ class Subject:
 
     def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
         """Estimate the counts of the labels, or of the candidates."""
-        asked = self.survey.asked if self.survey else Question(self.oracle)
-        return asked.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
+        question = self.survey.asked if self.survey else Question(self.oracle)
+        return question.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
 
     def tables(self, tally: Tally | Reports) -> "Tables | None":
         """Estimate the tables of several questions; None where one is asked."""

@@ -182,7 +182,7 @@ def close(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Close a survey: no more reports are taken."""
+    """Close a survey, all versions or --version: it takes no more reports."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
         client.close(name, version=full_version(client, name, version))
     note(f"survey {name} is closed")
@@ -196,7 +196,7 @@ def reopen(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Reopen a closed survey: its newest version, or --version."""
+    """Reopen a closed survey, its newest version or --version."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
         reply = client.reopen(name, version=full_version(client, name, version))
     note(f"survey {name}, version {str(reply['version'])[:12]}, is {reply['state']}")
@@ -212,7 +212,7 @@ def delete(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Delete a survey with everything that was collected; name a --version, or say --all."""
+    """Delete a survey with everything that was collected: one --version, or --all."""
     if (version is None) == (not everything):
         raise ParameterError("fldp: say what to delete: one --version of the survey, or --all of them")
     with CollectorOptions(to, token, insecure_http).connected() as client:

@@ -39,7 +39,7 @@ def _loaded(path: Path) -> "AppMetrics":
 def lint(
     file: File,
     before: Annotated[
-        Path | None, typer.Option(help="What was published before, as TOML or as exported: no values may change.")
+        Path | None, typer.Option(help="The published version, as TOML or as exported: no values may change.")
     ] = None,
 ) -> None:
     """Check a metrics.toml: every mistake with its line, and warnings; exit code 1 on a mistake."""
@@ -95,7 +95,7 @@ def rehearse(
         bool, typer.Option("--stay", help="Leave the collector running, to look at its dashboard.")
     ] = False,
 ) -> None:
-    """Try metrics out: simulated installs and clock, a real collector on this machine, and what it then estimates."""
+    """Try metrics out: simulated installs report to a real collector on this machine; print what it estimates."""
     from fldp.client import Client
     from fldp.telemetry import rehearsal
 
@@ -120,7 +120,7 @@ def rehearse(
 
 @contextmanager
 def _cleaning_up() -> Iterator[None]:
-    """Have SIGTERM end what is inside as an error would: nothing that it started is left."""
+    """Turn SIGTERM into an exception inside the block, so that everything it started is cleaned up."""
     before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield

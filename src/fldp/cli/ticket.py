@@ -38,7 +38,7 @@ def create(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Create single-use tickets for a survey with submit = "ticket" or "pass", as CSV: this once, and never again.
+    """Create single-use tickets for a survey with submit = "ticket" or "pass", as CSV. They are shown only once.
 
     Whoever has a ticket can answer once. Send each person one link, and keep no list of who got which.
     """

@@ -24,7 +24,7 @@ COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
 
 
 class _Keeper(Protocol):
-    """Whoever keeps the tokens: a client of the collector, or its database."""
+    """What manages tokens: a client of the collector, or its database."""
 
     def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token": ...
 
@@ -34,7 +34,7 @@ class _Keeper(Protocol):
 
 
 class _Stored:
-    """The tokens in a database, for those who may open it."""
+    """The tokens in a collector's database, opened directly."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -94,8 +94,8 @@ def create(
     to: ToOrStore = None,
     data: Data = None,
     database: Url = None,
-    survey: Annotated[str | None, typer.Option(help="The name of the only survey that it is good for.")] = None,
-    expires: Annotated[str | None, typer.Option(help="Until when it is good, such as 2030-01-01T00:00:00Z.")] = None,
+    survey: Annotated[str | None, typer.Option(help="The only survey that it is valid for, by name.")] = None,
+    expires: Annotated[str | None, typer.Option(help="When it expires, such as 2030-01-01T00:00:00Z.")] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write it into this new file, for its owner alone, and do not print it."),
@@ -103,7 +103,7 @@ def create(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Create a token and print it: this once, and never again.
+    """Create a token, and print it. It is shown only once.
 
     The first admin token may be made before the collector is: fldp token create admin --data NEW -o admin.token
     """
@@ -125,7 +125,7 @@ def list_(
     as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """List all tokens: never what they are, only what they are good for."""
+    """List all tokens by what they allow; the tokens themselves are not stored."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
         rows = [asdict(each) for each in keeper.tokens()]
     show_rows([{name: row[name] for name in COLUMNS} for row in rows], COLUMNS, as_json)
@@ -140,7 +140,7 @@ def revoke(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Revoke a token, from this moment on."""
+    """Revoke a token, with immediate effect."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
         keeper.revoke_token(token_id)
     note(f"token {token_id} is revoked")

@@ -1,7 +1,7 @@
-"""Client: a collector from the other side of the wire. ``docs/client.md`` shows it.
+"""The clients of a collector, blocking and asynchronous; ``docs/client.md`` shows them.
 
-``Client`` and ``AsyncClient`` can do the same. They differ in how they ask, wait and work, which is what ``transport``
-holds; what is asked is in ``operations``. httpx is loaded when the first one of them is made.
+``Client`` and ``AsyncClient`` have the same ``operations``. They differ in their ``transport``: how they send, wait and
+read files. httpx is loaded with the first client.
 """
 
 from collections.abc import Coroutine
@@ -30,7 +30,7 @@ def __dir__() -> list[str]:
 
 
 class _Connected(Operations):
-    """What both clients are made of."""
+    """A client with its connection: what both kinds of clients share."""
 
     _transport: type[AsyncTransport] | type[BlockingTransport]
 
@@ -56,7 +56,7 @@ class _Connected(Operations):
         self._line = Line(transport, address, often, token)
 
     def _relayed(self, relay: str, settings: TransportSettings) -> Transport:
-        """Return the way through a relay, which is told neither the collector's address nor a token."""
+        """Return the transport through a relay, which learns neither the collector's address nor a token."""
         if settings.token is not None:
             raise ParameterError("Client: relay and token cannot go together: a token tells the collector who asks")
         from fldp.client.relay import RelayTransport
@@ -73,7 +73,7 @@ class _Connected(Operations):
         return self._relay
 
     def _line_to(self, url: str) -> Line:
-        """Return the way to another server, without the token; it is released after use."""
+        """Return a connection to another server, without the token; it is released after use."""
         settings = replace(self._settings, address=Address.of(url), token=None)
         return Line(self._transport(settings), settings.address, self._line.patience)
 
@@ -84,7 +84,7 @@ class _Connected(Operations):
 
     @property
     def url(self) -> str:
-        """Where the collector is."""
+        """The address of the collector."""
         return str(self._line.address)
 
     @property
@@ -104,12 +104,12 @@ class Client(_Connected):
     """The client of a collector; a context manager.
 
     ``token`` is sent only where it is needed, never over plain http to another machine (unless ``allow_insecure``),
-    never after a redirect, and is never shown. Certificates are checked, against ``tls`` if given. A request that fails
-    for a moment is repeated up to ``retries`` times, each time after at most ``patience`` seconds. No answer within
+    never after a redirect, and is never shown. Certificates are checked, with ``tls`` if given. A request that fails
+    temporarily is repeated up to ``retries`` times, each time after at most ``patience`` seconds. No answer within
     ``timeout`` seconds is such a failure. Every failure is a ``CollectorError`` of one line.
 
     With ``relay``, the address of a relay that somebody else runs (``fldp relay``), the collector does not learn who
-    asks, and the relay does not learn what. Such a client reads and answers surveys, and does nothing else.
+    asks, and the relay does not learn what. Such a client can only read and answer surveys.
 
     >>> with Client("https://collector.example", token="fldp_read_secret") as client:
     ...     print(client)
@@ -119,7 +119,7 @@ class Client(_Connected):
     _transport = BlockingTransport
 
     def _finish(self, operation: Coroutine[Any, Any, T]) -> T:
-        """Run an operation to its end; a transport that blocks never gives control back before."""
+        """Run an operation to its end; a blocking transport never yields control on the way."""
         try:
             operation.send(None)
         except StopIteration as end:
@@ -130,7 +130,7 @@ class Client(_Connected):
         raise AssertionError("an operation of a blocking client has to wait, and nothing can wake it")
 
     def disconnect(self) -> None:
-        """Let go of all connections; the end of a ``with`` block does it."""
+        """Close all connections, as the end of a ``with`` block does."""
         self._line.transport.disconnect()  # type: ignore[attr-defined]
 
     def __enter__(self) -> "Client":
@@ -141,7 +141,7 @@ class Client(_Connected):
 
 
 class AsyncClient(_Connected):
-    """The same as ``Client``, to be awaited. Files are read, and people asked, in a thread.
+    """``Client`` for asynchronous programs. Files are read, and people are asked, in a thread.
 
     >>> import asyncio
     >>> async def shown():
@@ -157,7 +157,7 @@ class AsyncClient(_Connected):
         return operation
 
     async def disconnect(self) -> None:
-        """Let go of all connections; the end of an ``async with`` block does it."""
+        """Close all connections, as the end of an ``async with`` block does."""
         await self._line.transport.disconnect()  # type: ignore[attr-defined]
 
     async def __aenter__(self) -> "AsyncClient":

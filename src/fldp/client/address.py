@@ -38,7 +38,7 @@ class Address:
 
     @property
     def private(self) -> bool:
-        """Whether nobody can listen on the way: TLS, or this machine."""
+        """Whether nobody on the network can read along: TLS, or this machine."""
         return self.origin.startswith("https://") or self.loopback
 
     @property

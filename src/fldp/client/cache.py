@@ -17,7 +17,7 @@ _Asked = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Remembered:
-    """The latest few answers, at most ``MAX_BYTES`` together.
+    """The latest answers, at most ``MAX_BYTES`` in all.
 
     >>> known, question = Remembered(), Request("GET", "/v1/surveys", remembered=True)
     >>> known.keep(question, Reply(200, {"etag": '"1"'}, b"[]"))

@@ -44,7 +44,7 @@ class Sockets:
 
 
 class Watch:
-    """Cuts what takes too long. One thread for all exchanges of a client: starting one for each costs milliseconds.
+    """Cuts exchanges that take too long, by one thread for all of a client: starting one for each costs milliseconds.
 
     Nobody wakes it: an exchange ends at the earliest ``MAX_SECONDS`` after its start, and it never sleeps longer.
     """
@@ -56,7 +56,7 @@ class Watch:
 
     @contextmanager
     def over(self, receiver: Receiver) -> Iterator[None]:
-        """Watch a block; say so if it was cut, whatever that looked like: an answer without a length just ends."""
+        """Watch a block, and raise if it was cut: an answer without a length would only seem to end."""
         self._begin(receiver)
         try:
             yield

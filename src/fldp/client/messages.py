@@ -1,4 +1,4 @@
-"""Requests and replies as plain data: what is asked, what came back, and what is wrong with it.
+"""Requests and replies as plain data, and the errors that replies stand for.
 
 Nothing in here touches the network. A collector is not trusted: its answers are bounded, checked and cleaned.
 """
@@ -49,7 +49,7 @@ class Reply:
 
 
 class UnreachableError(Exception):
-    """No answer, or none that is worth the name. ``sent``: whether the collector may have acted on the request."""
+    """No usable answer. ``sent``: whether the collector may have acted on the request."""
 
     def __init__(self, why: str, *, sent: bool = True) -> None:
         super().__init__(why)
@@ -145,7 +145,7 @@ def hidden(text: object, secrets: Iterable[str | None]) -> str:
 
 
 def redirect(reply: Reply, secrets: Iterable[str | None] = ()) -> str:
-    """Return in words that an answer sends elsewhere, which nobody follows."""
+    """Describe a redirect, which is never followed."""
     place = clean(hidden(reply.headers.get("location", "elsewhere"), secrets), 200)
     return f"answers with a redirect to {place}, which is not followed"
 

@@ -1,4 +1,4 @@
-"""A way to a collector through a relay: the relay sees who asks and not what, the collector what and not who."""
+"""The transport through a relay: the relay sees who asks but not what, the collector what but not who."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -62,7 +62,7 @@ class RelayTransport:
         return reply
 
     async def _ask(self, request: Request, known: bytes | None) -> Reply:
-        """Ask once. What the relay itself answers is returned as it is, to be tried again or shown."""
+        """Send a request once. An answer of the relay itself is returned unchanged, to be retried or shown."""
         handed = await self._below.request(_KEYS) if known is None else Reply(200, {}, known)
         if handed.status != 200:
             return _own(handed)
@@ -77,7 +77,7 @@ class RelayTransport:
 
 
 def _own(reply: Reply) -> Reply:
-    """Return what the relay itself answers; where it sends elsewhere, its address is wrong, and not the collector's."""
+    """Return an answer of the relay itself; a redirect means that the relay's address is wrong, not the collector's."""
     if 300 <= reply.status < 400:
         raise CollectorError(f"the relay {redirect(reply)}; give relay= by the address that it leads to")
     return reply
@@ -118,7 +118,7 @@ def _names_no_key(reply: Reply) -> bool:
 
 
 class DisconnectableTransport(Transport, Protocol):
-    """A transport that lets go of its connections, at once or when awaited."""
+    """A transport that can close its connections, at once or when awaited."""
 
     def disconnect(self) -> Awaitable[None] | None:
         """Let go of all connections."""

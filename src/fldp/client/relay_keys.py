@@ -1,4 +1,4 @@
-"""Keys of a collector that a relay handed out: remembered for a day, by the client and by the people it asks for.
+"""A collector's keys, as a relay handed them out: remembered for a day, by the client and its participants.
 
 Who kept them longer would stand out by an old key. Keys that change within a day are rare, and are told.
 """
@@ -13,7 +13,7 @@ DAY = 86_400.0
 
 
 class RelayKeys:
-    """What a client remembers of the keys of one collector, by way of the relay at an address.
+    """The keys of one collector that a client remembers, as the relay at an address handed them out.
 
     >>> keys = RelayKeys("https://relay.example", "https://collector.example")
     >>> keys.current, keys.have_changed
@@ -28,12 +28,12 @@ class RelayKeys:
 
     @property
     def current(self) -> bytes | None:
-        """What this relay handed out within a day, or None: then it is to be asked."""
+        """The keys that this relay handed out within a day; None if they must be fetched."""
         last = _usable(self._last)
         return last.keys if last is not None and last.relay == self._relay else None
 
     def hand_out(self, keys: bytes) -> None:
-        """Remember what the relay has just handed out, before it is used."""
+        """Remember keys that the relay has just handed out, before they are used."""
         handed = RelayedKeys(self._relay, keys, time.time())
         self._compare(handed)
         self._last = handed
@@ -41,7 +41,7 @@ class RelayKeys:
             person.keep_relayed_keys(handed, origin=self._origin)
 
     def join(self, person: Participant) -> None:
-        """Have a person remember the keys, too, and compare them with those that the person has."""
+        """Store the keys with a participant, too, and compare them with those stored there before."""
         self._people.append(person)
         kept, last = _usable(person.relayed_keys(origin=self._origin)), _usable(self._last)
         if kept is not None:
@@ -52,7 +52,7 @@ class RelayKeys:
             self._last = kept
 
     def leave(self, person: Participant) -> None:
-        """Ask nothing more for a person."""
+        """Stop sharing keys with the participant."""
         self._people.remove(person)
 
     def _compare(self, other: RelayedKeys) -> None:

@@ -1,4 +1,4 @@
-"""Replies: what the answers of a collector say, checked against what was asked. Nothing in them is taken on trust."""
+"""Replies of a collector, checked against the request: nothing in them is taken on trust."""
 
 import json
 import re
@@ -67,7 +67,7 @@ def checked(reply: Reply, operation: str) -> Any:
 
 
 def published(reply: Reply, name: str, version: str | None) -> tuple[dict[str, Json], str, str]:
-    """Return specification, claimed version and state of a survey, which must be the one that was asked for."""
+    """Return specification, claimed version and state of a survey; it must be the requested one."""
     answer = checked(reply, "survey")
     if answer["survey"].get("name") != name:
         raise CollectorError(f"the answer is not about survey {name}")
@@ -77,7 +77,7 @@ def published(reply: Reply, name: str, version: str | None) -> tuple[dict[str, J
 
 
 def verified(reply: Reply, name: str, version: str | None) -> Published:
-    """Make the survey of an answer, and refuse one whose version is not what it claims."""
+    """Build the survey of a reply, and refuse it if it does not have the version that the reply claims."""
     specification, claimed, state = published(reply, name, version)
     try:
         survey = Survey.from_dict(specification)
@@ -89,7 +89,7 @@ def verified(reply: Reply, name: str, version: str | None) -> Published:
 
 
 def created(reply: Reply, survey: Survey) -> dict[str, Json]:
-    """Return what was created, which must be what was asked for."""
+    """Return the created survey's row, which must match the request."""
     survey_row: dict[str, Json] = checked(reply, "create_survey")
     if survey_row["version"] != survey.version:
         raise CollectorError(f"the collector published another version of survey {survey.name} than {survey.version}")
@@ -113,7 +113,7 @@ def days_with_withdrawn(reply: Reply) -> list[tuple[str, int | None, int]]:
 
 
 def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
-    """Return what was closed, which must be what was asked for."""
+    """Return the closed survey's row, which must match the request."""
     row: dict[str, Json] = checked(reply, "close_survey")
     if (row["name"], row["state"]) != (name, "closed") or version not in (None, row["version"]):
         raise CollectorError(f"the collector did not say that survey {name} is closed now")
@@ -129,7 +129,7 @@ def reopened(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
 
 
 def done(reply: Reply) -> None:
-    """Check that something is gone; servers that are no collector answer 200 to everything."""
+    """Check the status of a deletion: a server that is no collector may answer 200 to everything."""
     if reply.status != 204:
         raise CollectorError(f"the answer is not one of a collector: status 204 is expected, got {reply.status}")
 
@@ -147,7 +147,7 @@ def needs_relay(specification: Mapping[str, Json]) -> bool:
 
 
 def issuer(specification: Mapping[str, Json]) -> str | None:
-    """Return who issues the passes to a survey, None if that is its collector."""
+    """Return the issuer of a survey's passes; None if it is the collector."""
     collect = specification.get("collect")
     named = collect.get("issuer") if isinstance(collect, dict) else None
     return named if isinstance(named, str) else None
@@ -201,7 +201,7 @@ def _plain(text: str) -> bool:
 
 
 def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
-    """Return a new token, which must be good for what was asked for and for nothing else."""
+    """Return a new token, which must have exactly the requested scope and survey."""
     token = _token(checked(reply, "create_token"))
     if (token.scope, token.survey) != (scope, survey) or not presentable(token.token or ""):
         raise CollectorError(f"the collector made another token than one to {scope}, for survey {survey or 'any'}")
@@ -209,7 +209,7 @@ def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
 
 
 def tickets(reply: Reply, count: int) -> list[str]:
-    """Return tickets, which must be as many as were asked for, and different."""
+    """Return tickets, which must be as many as requested, and different."""
     texts: list[str] = checked(reply, "create_tickets")["tickets"]
     good = {ticket for ticket in texts if presentable(ticket)}
     if not len(texts) == len(good) == count:
@@ -218,13 +218,13 @@ def tickets(reply: Reply, count: int) -> list[str]:
 
 
 def estimated(reply: Reply) -> dict[str, Json]:
-    """Return estimates, as far as they are ones."""
+    """Return estimates, checked against the model."""
     answer: dict[str, Json] = checked(reply, "estimates")
     return answer
 
 
 def tally_of(reply: Reply, version: str, oracle: Oracle | None) -> Tally:
-    """Read a tally, which must be of the version that was asked for."""
+    """Read a tally, which must be of the requested version."""
     try:
         return wire.decode_tally(reply.body, oracle, version)
     except WireError as error:

@@ -1,4 +1,4 @@
-"""Requests: what an operation of the interface takes, made into the request that is sent."""
+"""Requests: build the request of each operation of the interface."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -95,10 +95,10 @@ def _texts(model: "type[Query] | None", values: Mapping[str, object]) -> dict[st
     names = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True)) if model else {}
     if unknown := values.keys() - names:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}; what can be asked is: {', '.join(names)}")
-    asked = {names[name]: values[name] for name in names if name in values}
+    query = {names[name]: values[name] for name in names if name in values}
     return {
         name: "true" if value is True else str(value)
-        for name, value in asked.items()
+        for name, value in query.items()
         if value is not None and value is not False
     }
 

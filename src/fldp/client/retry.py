@@ -1,4 +1,4 @@
-"""Retries: a request is repeated until it is answered, or until there is no point in repeating it."""
+"""Retries: a request is repeated until it is answered, or until repeating it is useless or unsafe."""
 
 import logging
 import random
@@ -22,7 +22,7 @@ _chance = random.SystemRandom()
 
 
 class Transport(Protocol):
-    """What two clients differ in: how they ask, wait, and do work that takes a while."""
+    """What the two clients differ in: how they send a request, wait, and do blocking work."""
 
     async def request(self, request: Request) -> Reply:
         """Ask once; raise ``UnreachableError`` where no answer comes."""
@@ -36,7 +36,7 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class Patience:
-    """How often to ask again, and how many seconds to wait at most before each time."""
+    """How often to repeat a request, and the longest wait before each repetition, in seconds."""
 
     retries: int = 5
     longest: float = 60.0
@@ -49,7 +49,7 @@ class Patience:
 
 @dataclass(frozen=True)
 class Line:
-    """A way to a collector: how to ask it, and how patiently."""
+    """A connection to a collector, with its retries."""
 
     transport: Transport
     address: Address
@@ -58,7 +58,7 @@ class Line:
     remembered: Remembered = field(default_factory=Remembered, repr=False)
 
     async def ask(self, request: Request, read: Callable[[Reply], T]) -> T:
-        """Ask, and read the answer. An error names the collector, and no secret."""
+        """Send a request and read the answer. Errors name the collector, and no secret."""
         attempt = 0
         while True:
             try:
@@ -102,7 +102,7 @@ class Line:
         raise problem(reply, self._secrets(request))
 
     def _secrets(self, request: Request) -> tuple[str | None, ...]:
-        """Return what a collector may repeat, and nobody else is to read; a key leads to an answer."""
+        """Return the secrets of a request, which errors that quote the collector must not show."""
         return self.token, request.headers.get(TICKET), request.headers.get(KEY)
 
     def _named(self, error: CollectorError, request: Request) -> CollectorError:

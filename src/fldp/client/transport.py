@@ -1,4 +1,4 @@
-"""Transports: the only place that touches the network, once blocking and once not."""
+"""Transports, blocking and asynchronous: the only place that touches the network."""
 
 import re
 import time
@@ -31,7 +31,7 @@ def _trusting_nobody() -> "ssl.SSLContext":
 
 @dataclass(frozen=True)
 class TransportSettings:
-    """Where to, with which secret, and how long to wait."""
+    """Address, token, timeout and certificates of a transport."""
 
     address: Address
     token: str | None = field(repr=False)
@@ -99,7 +99,7 @@ class TransportSettings:
 
 
 def _distrust(error: BaseException | None) -> str:
-    """Return what is wrong with a certificate, if that is why there is no connection."""
+    """Return what is wrong with the certificate, if that caused a failure to connect."""
     from ssl import SSLCertVerificationError
 
     while error is not None:
@@ -114,7 +114,7 @@ def _reason(error: BaseException) -> str:
 
 
 class BlockingTransport:
-    """Coroutines that never wait: everything in them blocks."""
+    """A transport whose coroutines never yield control: everything in them blocks."""
 
     def __init__(self, settings: TransportSettings) -> None:
         httpx = load("httpx", "client")
@@ -146,7 +146,7 @@ class BlockingTransport:
 
 
 class AsyncTransport:
-    """Coroutines that wait without blocking."""
+    """A transport whose coroutines wait without blocking."""
 
     def __init__(self, settings: TransportSettings) -> None:
         httpx = load("httpx", "client")

@@ -35,7 +35,7 @@ PIECE_BYTES, PIECE_REPORTS = 1 << 20, 1 << 20
 
 
 def derived_key(*parts: str | bytes | int) -> str:
-    """Make a key of what names the thing that is sent, such as its place of origin and its day.
+    """Derive a key from whatever names the content, such as its place of origin and its day.
 
     Two things that can be equal by chance need different parts: a key of the content alone counts them as one.
 
@@ -64,7 +64,7 @@ def checked_key(key: str | None) -> str:
 
 @dataclass(frozen=True)
 class UploadPart:
-    """A batch of its own: some reports of a file."""
+    """Some reports of a file, as a batch."""
 
     offset: int
     count: int
@@ -87,7 +87,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Upload:
-    """A file of reports that was read and found good."""
+    """A file of reports that was read and checked."""
 
     path: str
     file: BinaryIO
@@ -242,7 +242,7 @@ class Acknowledged:
 
 
 class Run:
-    """One run through a file: what is sent next, and how far it came."""
+    """One run through a file: the next piece to send, and the progress so far."""
 
     def __init__(self, file: Upload, address: str, sender: str, size: int, folder: str | Path | None) -> None:
         self._file, self._size, self._sender = file, size, sender
@@ -270,7 +270,7 @@ class Run:
         return self._piece
 
     def acknowledged(self) -> None:
-        """Note that it was; an upload does not fail because that cannot be noted."""
+        """Record that a piece was acknowledged; if that cannot be recorded, the upload goes on."""
         if self._record and self._piece:
             try:
                 self._record.write(self._piece.offset + self._piece.count)
@@ -280,13 +280,13 @@ class Run:
                 self._record = None
 
     def end(self) -> None:
-        """Forget it: all is sent."""
+        """Remove the record: everything was sent."""
         if self._record:
             self._record.remove()
 
 
 def state_folder() -> Path | None:
-    """Return where programs of this person keep such things; None where there is no such place."""
+    """Return this user's folder for program state; None if there is none."""
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
     try:
         return (named if named.is_absolute() else Path.home() / ".local" / "state") / "fldp"

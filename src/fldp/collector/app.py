@@ -1,4 +1,4 @@
-"""The application: every operation of the interface, and the handler of the same name in the routes."""
+"""The ASGI application: it routes every operation of the interface to the handler of the same name."""
 
 from collections.abc import Sequence
 from inspect import iscoroutinefunction
@@ -39,7 +39,7 @@ def create_app(collector: Collector, operations: Sequence[Operation] = OPERATION
 
 
 def handlers_of(operations: Sequence[Operation]) -> dict[str, Handler]:
-    """Return the handler of every operation: the coroutine of its name in the routes. None is missing or left over."""
+    """Return the handler of every operation: the public coroutine of that name in the routes. They must match 1:1."""
     handlers = {
         name: handler for module in MODULES for name, handler in vars(module).items() if _is_handler(module, name)
     }
@@ -59,12 +59,12 @@ def _busiest_first(path: str) -> tuple[bool, str]:
 
 
 def _route(collector: Collector, path: str, methods: dict[str, tuple[Operation, Handler]]) -> Route:
-    """Return one route for a path, whatever its methods, so that another method is told which there are."""
+    """Return one route for all methods of a path, so that a wrong method is answered with those that are allowed."""
     return Route(path.replace("{file}", "{file:path}"), _Endpoint(collector, path, methods), methods=list(methods))
 
 
 class _Endpoint:
-    """All methods of one path, as an ASGI application directly below the middleware."""
+    """All methods of one path, as an ASGI application below the middleware."""
 
     def __init__(self, collector: Collector, path: str, methods: dict[str, tuple[Operation, Handler]]) -> None:
         self._collector, self._path, self._methods = collector, path, methods

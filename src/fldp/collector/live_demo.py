@@ -1,4 +1,4 @@
-"""The live demo: a collector whose data goes with it, and simulated people who answer while somebody looks."""
+"""The live demo: a collector that keeps nothing, and simulated people who answer while it runs."""
 
 import tempfile
 import threading

@@ -1,4 +1,4 @@
-"""The server: one process, one port, until it is told to stop."""
+"""The server: one process on one port, from start to orderly stop."""
 
 import asyncio
 import fcntl
@@ -203,7 +203,7 @@ def heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> Non
 
 
 def stop_server(server: Server) -> None:
-    """Have the server end. It tells a future so, which the end of the event loop may have cancelled: no error."""
+    """Stop the HTTP server. It sets a future that the end of the event loop may have cancelled, which is no error."""
 
     def late(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         if not isinstance(context.get("exception"), asyncio.InvalidStateError):

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
-Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
-Rows = NDArray[np.void]  # of ``ROW``
-Evidence = Union[Observed, "Bounded"]  # the law of some estimates
+Option = bool | float | str | NDArray[np.int64]  # of ``estimate``; arrays are fingerprints of candidates
+Rows = NDArray[np.void]  # records of type ``ROW``
+Evidence = Union[Observed, "Bounded"]  # the law of the estimates of some values
 
-MAX_REACH, GOOD_REACH = 0.10, 0.05  # of a share: beyond the one, reports are too few; the other is what is wanted
-_SHOWN = 20  # values of a picture
+MAX_REACH, GOOD_REACH = 0.10, 0.05  # of a share: above the first, reports are too few; the second is the goal
+_SHOWN = 20  # values in a picture
 ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
 
 
@@ -85,12 +85,12 @@ class Total:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """What an estimate rests on beside its tally.
+    """What an estimate depends on besides its tally.
 
-    ``options`` are those that it was asked for with, ``context`` is what else its variances depend on. ``totals`` are
-    exact, of the estimator's runs; the number of users where no run is known. ``convergence`` says how an iteration
-    ended. ``find_evidence`` returns the laws of the estimated counts; where there is none, they are taken as normal.
-    ``posterior`` is what empirical Bayes makes of them; ``remark`` says where another method was taken than asked for.
+    ``options`` are the caller's, ``context`` has whatever else the variances depend on. ``totals`` are the exact
+    numbers of users in the estimator's runs, or of all users where there are no runs. ``convergence`` says how an
+    iteration ended. ``find_evidence`` returns the laws of the estimated counts; without any, they are taken as normal.
+    ``posterior`` is the result of empirical Bayes. ``remark`` names the method used if it is not the requested one.
     """
 
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Basis:
 
     @cached_property
     def evidence(self) -> tuple["Evidence", ...]:
-        """The laws of the estimated counts, once somebody tests or asks for intervals."""
+        """The laws of the estimated counts, found when tests or intervals first need them."""
         return self.find_evidence()
 
 
@@ -114,12 +114,11 @@ class Estimate(FramedAtLevel, Displayed):
     The counts are unbiased, so rare values often have negative ones, and they do not add up to ``n`` exactly.
     ``fldp.postprocess`` repairs that, at the price of a bias; the result keeps the unbiased estimate in ``original``.
 
-    A standard error is the root of the oracle's exact variance with the estimated count in the place of the
-    true one. It covers the noise of the mechanism over these users, not the sampling of users from a
-    larger population.
+    A standard error is the root of the oracle's exact variance, with the estimated count in place of the true one. It
+    covers the noise of the mechanism over these users, not the sampling of users from a larger population.
 
-    ``print`` shows the table of ``fldp estimate``, a notebook the same as HTML, ``plot`` its picture; ``to_pandas``,
-    ``to_polars`` and ``to_arrow`` give all rows to other libraries. ``note`` says where reports are too few.
+    ``print`` shows the table of ``fldp estimate``, a notebook shows it as HTML, ``plot`` draws it. ``to_pandas``,
+    ``to_polars`` and ``to_arrow`` return all rows for other libraries. ``note`` warns if there are too few reports.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
@@ -150,7 +149,7 @@ class Estimate(FramedAtLevel, Displayed):
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options that this was asked for with, such as the decoder."""
+        """The options that ``estimate`` was called with, such as the decoder."""
         return self.basis.options
 
     @property
@@ -178,12 +177,12 @@ class Estimate(FramedAtLevel, Displayed):
 
         Each interval covers its own true count with this probability; with ``simultaneous`` all of them do at once
         (Bonferroni). They hold from 30 reports on, by the exact law of a count where it is known
-        (``docs/statistics.md`` has the laws, and what was measured). A post-processed estimate has the intervals of
-        the unbiased one, cut to what is possible: the processed counts have no error bars of their own.
-        Counts of ``"bayes"`` do: credible intervals, calibrated by drawing counts and estimates like these anew.
+        (``docs/statistics.md`` has the laws, and the measured coverage). A post-processed estimate has the intervals
+        of the unbiased one, cut to what is possible: the processed counts have no error bars of their own.
+        Counts of ``"bayes"`` do: credible intervals, calibrated by simulating counts and estimates like these.
 
-        They hold for one look that was decided beforehand. With ``anytime`` they hold at every look at once, while
-        reports come in; it is the number of reports that is planned, at which they are narrowest.
+        They hold for a single look, decided beforehand. With ``anytime`` they hold at every look while reports come
+        in; it is the planned number of reports, at which they are narrowest.
         """
         if anytime is not None:
             return anytime_interval(self, level, anytime, simultaneous=simultaneous)
@@ -204,12 +203,12 @@ class Estimate(FramedAtLevel, Displayed):
         return self.basis.evidence
 
     def _at(self, part: Evidence) -> tuple[Floats, Floats]:
-        """Return the counts and their errors that a law is about."""
+        """Return the counts, and their errors, of the values that a law covers."""
         return self.counts[part.values], self.stderr[part.values]
 
     @property
     def p_values(self) -> Floats:
-        """How often chance alone would give an estimate as large to a value that nobody holds, each by itself."""
+        """The p-value of each value: how likely its estimate would be this large if nobody held it."""
         plain = self.original or self
         with np.errstate(divide="ignore", invalid="ignore"):
             tails = normal_tail(plain.counts / plain.stderr)
@@ -218,7 +217,7 @@ class Estimate(FramedAtLevel, Displayed):
         return tails
 
     def found(self, level: float = 0.95) -> NDArray[np.bool_]:
-        """Return which values anybody holds; with this probability, none is named that nobody does (Holm).
+        """Return which values somebody holds; with this probability, all of them really do occur (Holm).
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
@@ -345,11 +344,11 @@ class Estimate(FramedAtLevel, Displayed):
 
         The same people repeating a remembered answer are not independent: their noise is the same in both.
 
-        ``people`` says whom the question is about. With ``"respondents"`` it is those who reported: only the noise is
-        chance. With ``"population"`` it is all who could have: who reported is chance, too, and the sampling variance
-        adds to the noise. The promises of ``Comparison`` were checked from 30 reports on; for respondents only where
-        the noise changes many reports, up to epsilon 4 or so, since a handful of changed reports has no normal law.
-        ``anytime``, the number of reports that is planned, is for comparisons that are watched, as in ``interval``.
+        ``people`` says whom the comparison is about. With ``"respondents"``, those who reported: only the noise is
+        random. With ``"population"``, all who could have reported: who did is random, too, and the sampling variance
+        adds to the noise. The promises of ``Comparison`` were checked from 30 reports on; for respondents only up to
+        epsilon 4 or so, because beyond that the noise changes a handful of reports, which has no normal law.
+        ``anytime``, the planned number of reports, is for results that are watched as they come in, as in ``interval``.
         """
         self._check_comparable(other)
         one_of(RESPONDENTS, POPULATION)("Estimate", "people", people)
@@ -363,7 +362,7 @@ class Estimate(FramedAtLevel, Displayed):
 
     @property
     def _jumps(self) -> Floats:
-        """The most that a report adds to each count, where chance supports a value that nobody holds too rarely."""
+        """The most that a report adds to each count; 0 where noise supports the value often enough to be normal."""
         jumps = np.zeros(len(self.counts))
         for law in self._laws:
             if isinstance(law, Observed):
@@ -395,16 +394,16 @@ class Estimate(FramedAtLevel, Displayed):
     def reach(self) -> float:
         """Half the 95 % interval of the least certain share; after post-processing, of the unbiased estimate.
 
-        So 0.05 means that every share is known to 5 points or better, each by itself. Rests on the exact variances,
-        with the estimated counts in the place of the true ones.
+        So 0.05 means that every share is known to 5 points or better, each by itself. Computed from the exact
+        variances, with estimated counts in place of true ones.
         """
         plain = self.original or self
         return z_score(0.95) * float(plain.stderr.max()) / plain.n
 
     def reports_needed(self, reach: float = GOOD_REACH) -> int:
-        """Return about how many reports, of people who answer alike, would give this ``reach``.
+        """Return about how many reports from the same population would give this ``reach``.
 
-        Variances grow as the number of reports does, so the reach falls as the root of it.
+        Variances grow with the number of reports, so the reach falls with its square root.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -416,10 +415,10 @@ class Estimate(FramedAtLevel, Displayed):
 
     @property
     def note(self) -> str | None:
-        """What to know before reading on: a sentence where reports are too few, None where there are enough.
+        """A warning if there are too few reports, else None.
 
-        They are too few where the 95 % interval of some share reaches more than 10 points to each side. The number that
-        is named gives 5 points, rounded up to two digits.
+        They are too few if the 95 % interval of some share reaches more than 10 points to each side. The warning says
+        how many would give 5 points, rounded up to two digits.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -448,8 +447,8 @@ class Estimate(FramedAtLevel, Displayed):
     ) -> "Figure":
         """Draw the ``k`` largest estimates as bars with error bars, the picture of ``fldp estimate --plot``.
 
-        ``truth`` are the true counts, where they are known. A notebook shows the figure, and its ``savefig`` saves it;
-        needs the extra ``plot``.
+        ``truth`` are the true counts, if they are known. A notebook shows the figure; ``savefig`` saves it. Needs the
+        extra ``plot``.
         """
         figure: Figure = drawing().bars(self, k=k, level=level, truth=truth, title=title)
         return figure

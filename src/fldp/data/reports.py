@@ -1,4 +1,4 @@
-"""Reports and Tally: what clients send, and the integer counts that the server makes of it."""
+"""Reports, which clients send, and Tally, the server's integer counts of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from fldp.support.validation import integer
 if TYPE_CHECKING:
     from fldp.oracles.base.oracle import Oracle
 
-MAX_COUNT = 1 << 62  # reports of a tally, and its numbers: two tallies add up without overflow
+MAX_COUNT = 1 << 62  # of reports, and of each number in a tally: the sum of two tallies fits 64 bits
 
 
 class Reports:
     """A batch of reports of one oracle; the first axis is users.
 
-    ``Reports(oracle, data)`` checks that the oracle can produce every report, so data from outside needs no other
-    check. The array is read-only.
+    ``Reports(oracle, data)`` checks that the oracle can produce every report: data from outside needs no other check.
+    The array is read-only.
 
     >>> import fldp
     >>> reports = fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 2, 3], rng=7)
@@ -52,7 +52,7 @@ class Reports:
 
     @classmethod
     def concatenate(cls, parts: Iterable["Reports"]) -> "Reports":
-        """Join batches of the same oracle in their order."""
+        """Join batches of the same oracle, in order."""
         batches = list(parts)
         if not batches:
             raise DomainError("Reports: concatenate needs at least one batch")
@@ -63,7 +63,7 @@ class Reports:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the reports take in memory."""
+        """The size of the reports in memory."""
         return int(self.data.nbytes)
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class Reports:
 
 @dataclass(frozen=True, eq=False)
 class Tally(Displayed):
-    """Counts of reports: integers only, so that merging is exact and the order never matters.
+    """Integer counts of reports: ``+`` merges tallies exactly, in any order.
 
     ``state`` has the shape ``oracle.tally_format.shape``; the oracle knows what it means.
 
@@ -137,7 +137,7 @@ class Tally(Displayed):
         return Tally(self.oracle, self.state + other.state, self.n + other.n)
 
     def __sub__(self, other: object) -> "Tally":
-        """Take reports out again; refuse what no reports can add up to.
+        """Take reports out again; raise ``DomainError`` if no reports add up to the difference.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
@@ -152,7 +152,7 @@ class Tally(Displayed):
         return Tally(self.oracle, self.state - other.state, self.n - other.n)
 
     def __radd__(self, other: object) -> "Tally":
-        """Let ``sum()`` start from its 0."""
+        """Support ``sum()``, which starts from 0."""
         return self if other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
@@ -167,7 +167,7 @@ class Tally(Displayed):
 
 
 def _joined(parts: list[Array]) -> Array:
-    """Join arrays of one type. NumPy would look at the fields of each part, which takes longer than copying it."""
+    """Join arrays of one type, records as raw bytes: NumPy would copy them field by field, which is slower."""
     dtype = parts[0].dtype
     if dtype.names is None or any(part.dtype != dtype for part in parts):
         return np.concatenate(parts)
@@ -176,7 +176,7 @@ def _joined(parts: list[Array]) -> Array:
 
 
 def checked(oracle: "Oracle", data: Array) -> Array:
-    """Return data that is safe to tally; raise ``DomainError`` if it is not."""
+    """Return the data if the oracle can produce every report in it; else raise ``DomainError``."""
     layout = oracle.report_format
     if data.dtype != layout.dtype or data.shape[1:] != layout.shape or data.ndim == 0:
         wanted = ", ".join(map(str, ("users", *layout.shape)))
@@ -197,7 +197,7 @@ def checked(oracle: "Oracle", data: Array) -> Array:
 
 
 def _one_line(value: object, size: int = 80) -> str:
-    """Return the beginning of a value as one line; NumPy would break a wide report into several."""
+    """Return the beginning of a value on one line; NumPy would wrap a wide report."""
     text = " ".join(str(value).split())
     return text if len(text) <= size else f"{text[: size - 4]} ..."
 

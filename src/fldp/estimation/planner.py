@@ -236,10 +236,10 @@ class Plan(Framed, Displayed):
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
         best = self.recommended
-        asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
+        requirement = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:
-            asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
-        among = f"all with {asked}" if self.epsilon_permanent is None else _LASTING
+            requirement = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
+        among = f"all with {requirement}" if self.epsilon_permanent is None else _LASTING
         sentences = [f"{best.name} has the least mean error of {among}; its eta is {share_text(best.eta)}."]
         sentences.append(exposure(best.oracle))
         if best.epsilon < self.epsilon:
@@ -263,8 +263,8 @@ class Plan(Framed, Displayed):
         return {**same, **named, "eta": float(row.eta)}
 
     def __repr__(self) -> str:
-        asked = f"{self.users} users, {self.domain_size} values, epsilon {self.epsilon:g}"
-        return f"<plan for {asked}: {self.recommended.oracle!r} of {len(self.rows)} ways>"
+        question = f"{self.users} users, {self.domain_size} values, epsilon {self.epsilon:g}"
+        return f"<plan for {question}: {self.recommended.oracle!r} of {len(self.rows)} ways>"
 
 
 _COLUMNS = (
@@ -319,19 +319,25 @@ def plan(
                 "plan: where people are asked again and again, all values are protected alike, by eta 1"
             )
         return _lasting_plan(domain_size, users, epsilon, epsilon_permanent)
-    rows, skipped = [], {}
-    for name in sorted(listed_names(), key=lambda name: len(required(get_listed(name))) > 2):
-        try:
-            oracle = _suited(name, domain_size, epsilon, least, treatment)
-        except ParameterError as error:
-            skipped[name] = str(error)
-        else:
-            rows += [Row(oracle, decoder, users) for decoder in oracle.estimator.decoders or (None,)]
-    rows.sort(key=_rank)
-    advice = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
+    oracles, skipped = _suited_oracles(domain_size, epsilon, least, treatment)
+    rows = [Row(oracle, decoder, users) for oracle in oracles for decoder in oracle.estimator.decoders or (None,)]
+    advice = Plan(domain_size, users, float(epsilon), float(least), tuple(sorted(rows, key=_rank)), skipped, treatment)
     if not advice.eligible:
         raise ParameterError(f"plan: no oracle takes this; for example {next(iter(skipped.values()))}")
     return advice
+
+
+def _suited_oracles(
+    domain_size: int, epsilon: float, eta: Fraction, treatment: Treatment
+) -> tuple[list[FrequencyOracle], dict[str, str]]:
+    """Return the oracles that take these parameters, and why the others do not."""
+    oracles, skipped = [], {}
+    for name in sorted(listed_names(), key=lambda name: len(required(get_listed(name))) > 2):
+        try:
+            oracles.append(_suited(name, domain_size, epsilon, eta, treatment))
+        except ParameterError as error:
+            skipped[name] = str(error)
+    return oracles, skipped
 
 
 def _lasting_plan(domain_size: int, users: int, epsilon: float, permanent: float) -> Plan:

@@ -127,8 +127,8 @@ def _weights(groups: int, weights: Sequence[float] | None) -> tuple[float, ...]:
 
 
 def _size(groups: list[Estimate], size: int) -> int:
-    asked = sum(each.n for each in groups)
-    return int(integer(max(asked, 1), MAX_SIZE)("population", "size", size))
+    respondents = sum(each.n for each in groups)
+    return int(integer(max(respondents, 1), MAX_SIZE)("population", "size", size))
 
 
 def _check_alike(groups: list[Estimate]) -> None:

@@ -123,23 +123,10 @@ def weighed(wanted: Wanted, blocks: Sequence[Questions], sigmas: Sequence[float]
     inside = [[numbers[effect] for effect in subsets(block) if effect in numbers] for block in blocks]
     shares = [1.0 / len(blocks)] * len(blocks)
     for _ in range(_STEPS):
-        tau = [0.0] * len(constants)
-        for effects, sigma, share in zip(inside, sigmas, shares, strict=True):
-            part = share / sigma
-            for k in effects:
-                tau[k] += part
+        tau = _information(inside, sigmas, shares, len(constants))
         if not all(tau):
             break
-        score, costs = 0.0, []
-        for constant, known in zip(constants, tau, strict=True):
-            score += constant / known
-            costs.append(constant / (known * known))
-        slopes = []
-        for effects, sigma in zip(inside, sigmas, strict=True):
-            slope = 0.0
-            for k in effects:
-                slope += costs[k]
-            slopes.append(slope / sigma)
+        score, slopes = _slopes(constants, tau, inside, sigmas)
         if max(slopes) <= _CLOSE * score:
             break
         raised, total = [share * sqrt(slope) for share, slope in zip(shares, slopes, strict=True)], 0.0
@@ -147,6 +134,35 @@ def weighed(wanted: Wanted, blocks: Sequence[Questions], sigmas: Sequence[float]
             total += part
         shares = [part / total for part in raised]
     return ViewDesign(wanted, tuple(blocks), tuple(sigmas), tuple(shares))
+
+
+def _information(
+    inside: Sequence[Sequence[int]], sigmas: Sequence[float], shares: Sequence[float], effects: int
+) -> list[float]:
+    """Return how much one report tells about each effect, in the mean."""
+    tau = [0.0] * effects
+    for block, sigma, share in zip(inside, sigmas, shares, strict=True):
+        part = share / sigma
+        for k in block:
+            tau[k] += part
+    return tau
+
+
+def _slopes(
+    constants: Sequence[float], tau: Sequence[float], inside: Sequence[Sequence[int]], sigmas: Sequence[float]
+) -> tuple[float, list[float]]:
+    """Return the score, and how fast it falls with the share of each block."""
+    score, costs = 0.0, []
+    for constant, known in zip(constants, tau, strict=True):
+        score += constant / known
+        costs.append(constant / (known * known))
+    slopes = []
+    for block, sigma in zip(inside, sigmas, strict=True):
+        slope = 0.0
+        for k in block:
+            slope += costs[k]
+        slopes.append(slope / sigma)
+    return score, slopes
 
 
 def covering(questions: int, together: int) -> list[Questions]:

@@ -1,12 +1,11 @@
 """Everything that an oracle of your own needs, from one place.
 
-Subclass ``FrequencyOracle`` for values that are listed, ``StringOracle`` for strings. What a report is, ``symbols``,
-``symbol_sets``, ``bit_rows`` and ``numbered_bits`` say for most oracles, and ``ReportFormat`` for any other; what its
-tally means, ``Supports`` says if a report supports its own value with probability p and each other one with q,
-``SupportsByKind`` if p and q depend on the value, and an ``Estimator`` of your own for any other.
-``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle`` checks it. Its law, and what else
-verifiers, attackers and tests of integrity ask, stands in a companion, a subclass of ``Analysis`` under
-``@analyses(Mine)``.
+Subclass ``FrequencyOracle`` for listed values, ``StringOracle`` for strings. Most reports are ``symbols``,
+``symbol_sets``, ``bit_rows`` or ``numbered_bits``; for others, write a ``ReportFormat``. The estimator is ``Supports``
+if a report supports its own value with probability p and each other one with q, ``SupportsByKind`` if p and q depend on
+the value, and else an ``Estimator`` of your own. ``fldp.oracles.register`` makes the class known by its name,
+``fldp.check_oracle`` checks it. A companion, a subclass of ``Analysis`` under ``@analyses(Mine)``, states its law, and
+whatever else verifiers, attacks and integrity tests ask for.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, repr=False)

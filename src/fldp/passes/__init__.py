@@ -1,1 +1,1 @@
-"""Passes: single-use, blindly signed; whoever signs one and whoever takes it cannot tell whose it is."""
+"""Single-use passes, signed blindly: neither the issuer nor the collector can tell whose pass it is."""

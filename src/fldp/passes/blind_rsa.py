@@ -1,7 +1,7 @@
-"""Blind RSA signatures: RSABSSA-SHA384-PSS-Deterministic of RFC 9474, for those who ask and those who verify.
+"""Blind RSA signatures (RFC 9474, RSABSSA-SHA384-PSS-Deterministic): the client's and the verifier's side.
 
-``cryptography`` has PSS, but no RSA on bare numbers, without which nothing can be blinded. What is here needs SHA-384
-and ``pow``; the library is the judge in the tests. Nobody computes with a private key here (``fldp.passes.issuing``).
+``cryptography`` has PSS, but no raw RSA, which blinding needs. This module needs only SHA-384 and ``pow``; the tests
+compare it with the library. Private keys are handled in ``fldp.passes.issuing``.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from functools import cached_property
 from fldp.errors import WireError
 
 EXPONENT, BITS = 65537, 2048
-KEY_BYTES = BITS // 8  # of a number below the modulus
+KEY_BYTES = BITS // 8  # size of a number below the modulus
 HASH_BYTES = SALT_BYTES = 48
 SPKI_BYTES = 342
 # SubjectPublicKeyInfo of RFC 9578, 6.5: RSASSA-PSS with SHA-384, MGF1 with it, salts of 48 bytes; then n, then e.
@@ -25,7 +25,7 @@ _AFTER = bytes.fromhex("0203010001")
 
 
 class SignatureError(WireError):
-    """A signature, or a key, that is not what it should be."""
+    """An invalid signature or key."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PublicKey:
 
     @classmethod
     def from_spki(cls, data: bytes) -> "PublicKey":
-        """Read the one form that a key of 2,048 bits has.
+        """Read a key of 2,048 bits; only its canonical encoding is accepted.
 
         >>> PublicKey.from_spki(b"no key")
         Traceback (most recent call last):
@@ -50,28 +50,28 @@ class PublicKey:
 
     @property
     def spki(self) -> bytes:
-        """The key as everybody may know it, in the one form that it has."""
+        """The public key in its canonical encoding."""
         return _BEFORE + self.n.to_bytes(KEY_BYTES) + _AFTER
 
     @cached_property
     def key_id(self) -> bytes:
-        """The SHA-256 of that."""
+        """The SHA-256 of the encoding."""
         return hashlib.sha256(self.spki).digest()
 
     @property
     def size(self) -> int:
-        """The bytes of a number below the modulus."""
+        """How many bytes a number below the modulus takes."""
         return -(-self.n.bit_length() // 8)
 
     def blind(self, message: bytes, salt: bytes, blinding: int) -> bytes:
-        """Return the encoded message times ``blinding ** e``: without ``blinding``, it could be any number."""
+        """Return the encoded message times ``blinding ** e``: uniform to anybody who does not know ``blinding``."""
         encoded = int.from_bytes(encode(message, salt, self.n.bit_length() - 1))
         if math.gcd(encoded, self.n) != 1 or not 0 < blinding < self.n or math.gcd(blinding, self.n) != 1:
             raise SignatureError("the message or the number that blinds it has a factor of the key")
         return (encoded * pow(blinding, EXPONENT, self.n) % self.n).to_bytes(self.size)
 
     def unblind(self, message: bytes, signed: bytes, blinding: int) -> bytes:
-        """Return the signature of a message out of the blind one; a wrong one is refused."""
+        """Remove the blinding from a signature, and verify the result."""
         number = int.from_bytes(signed)
         if len(signed) != self.size or number >= self.n:
             raise SignatureError("the blind signature is no number below the modulus")
@@ -81,16 +81,16 @@ class PublicKey:
         return signature
 
     def verifies(self, message: bytes, signature: bytes) -> bool:
-        """Whether this is a signature of a message. One that is not below the modulus would be a second text of it."""
+        """Whether this signs the message. Numbers from the modulus on are refused: each signature has one encoding."""
         number, bits = int.from_bytes(signature), self.n.bit_length() - 1
         if len(signature) != self.size or number >= self.n:
             return False
-        opened = pow(number, EXPONENT, self.n)
-        return opened.bit_length() <= bits and _is_encoding(message, opened.to_bytes(-(-bits // 8)), bits)
+        encoded = pow(number, EXPONENT, self.n)
+        return encoded.bit_length() <= bits and _is_encoding(message, encoded.to_bytes(-(-bits // 8)), bits)
 
 
 def draw_blinding(n: int) -> int:
-    """Return a number to blind with, uniform among those that have an inverse."""
+    """Return a blinding factor, uniform among the invertible numbers below ``n``."""
     while True:
         number = secrets.randbelow(n)
         if math.gcd(number, n) == 1:
@@ -106,15 +106,15 @@ def encode(message: bytes, salt: bytes, bits: int) -> bytes:
     length = -(-bits // 8)
     digest = _salted(message, salt)
     block = bytes(length - len(salt) - HASH_BYTES - 2) + b"\1" + salt
-    masked = bytearray(_mixed(block, digest))
+    masked = bytearray(_masked(block, digest))
     masked[0] &= 0xFF >> (8 * length - bits)
     return bytes(masked) + digest + b"\xbc"
 
 
 def _is_encoding(message: bytes, encoded: bytes, bits: int) -> bool:
-    """EMSA-PSS-VERIFY: the salt is read from the encoding, and all of it must follow from that."""
+    """EMSA-PSS-VERIFY: read the salt from the encoding, and encode the message with it again."""
     block, digest = encoded[: -HASH_BYTES - 1], encoded[-HASH_BYTES - 1 : -1]
-    salt = _mixed(block, digest)[-SALT_BYTES:]
+    salt = _masked(block, digest)[-SALT_BYTES:]
     return encode(message, salt, bits) == encoded
 
 
@@ -122,8 +122,8 @@ def _salted(message: bytes, salt: bytes) -> bytes:
     return hashlib.sha384(bytes(8) + hashlib.sha384(message).digest() + salt).digest()
 
 
-def _mixed(block: bytes, seed: bytes) -> bytes:
-    """Mask a block by MGF1."""
+def _masked(block: bytes, seed: bytes) -> bytes:
+    """Mask a block with MGF1."""
     rounds = range(-(-len(block) // HASH_BYTES))
     mask = b"".join(hashlib.sha384(seed + counter.to_bytes(4)).digest() for counter in rounds)
-    return bytes(one ^ other for one, other in zip(block, mask, strict=False))
+    return bytes(byte ^ bits for byte, bits in zip(block, mask, strict=False))

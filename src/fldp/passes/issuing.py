@@ -1,8 +1,7 @@
-"""Issuing: an issuer's key, and its blind signature.
+"""The issuer's private key, and signing with it.
 
-Whoever asks for passes chooses what is signed, and hears how long it takes. So no power is taken of that number itself,
-but of it times a random one, with exponents that are random, too, and the result is checked before it leaves: a
-fault in one half of the computation would give the key away.
+Clients choose the number that is signed and can time the answer. So signing blinds the number again, randomizes the
+exponents, and verifies the result before returning it: a fault in one half of the computation would reveal the key.
 """
 
 import secrets
@@ -25,7 +24,7 @@ class PrivateKey:
 
     @classmethod
     def generate(cls) -> "PrivateKey":
-        """Make a new key of 2,048 bits."""
+        """Generate a key of 2,048 bits."""
         from cryptography.hazmat.primitives.asymmetric import rsa
 
         numbers = rsa.generate_private_key(EXPONENT, BITS).private_numbers()
@@ -33,7 +32,7 @@ class PrivateKey:
 
     @classmethod
     def decode(cls, data: bytes) -> "PrivateKey":
-        """Read what ``encoded`` was."""
+        """Read a key as ``encoded`` writes it."""
         half = PRIVATE_BYTES // 2
         key = cls(int.from_bytes(data[:half]), int.from_bytes(data[half:]))
         if len(data) != PRIVATE_BYTES or key.public.n.bit_length() != BITS:
@@ -42,7 +41,7 @@ class PrivateKey:
 
     @classmethod
     def from_pem(cls, data: bytes) -> "PrivateKey":
-        """Read a key out of a PEM file."""
+        """Read a key from a PEM file."""
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -59,7 +58,7 @@ class PrivateKey:
 
     @property
     def encoded(self) -> bytes:
-        """Both primes, to be stored."""
+        """Both primes as bytes, for storage."""
         half = PRIVATE_BYTES // 2
         return self.p.to_bytes(half) + self.q.to_bytes(half)
 
@@ -84,11 +83,11 @@ class PrivateKey:
 
     @cached_property
     def public(self) -> PublicKey:
-        """What everybody may know of it."""
+        """The public key."""
         return PublicKey(self.p * self.q)
 
     def sign(self, blinded: bytes) -> bytes:
-        """Return the blind signature of a number below the modulus: the same one every time."""
+        """Sign a blinded number below the modulus; equal numbers have equal signatures."""
         n, number = self.public.n, int.from_bytes(blinded)
         if len(blinded) != self.public.size or number >= n:
             raise SignatureError("the blinded message must be a number below the modulus of the key")
@@ -96,15 +95,16 @@ class PrivateKey:
         base = number * pow(own, EXPONENT, n) % n
         signature = self._root(base) * pow(own, -1, n) % n
         if pow(signature, EXPONENT, n) != number:
-            raise SignatureError("the signature came out wrong, and is not given away")
+            raise SignatureError("the signature does not verify, so it is withheld")
         return signature.to_bytes(self.public.size)
 
     def _root(self, base: int) -> int:
-        """Return the root of a number, out of its roots modulo either prime."""
-        one, other = _prime_root(base, self.p), _prime_root(base, self.q)
-        return other + self.q * ((one - other) * pow(self.q, -1, self.p) % self.p)
+        """Return the root of a number modulo ``p q``, from its roots modulo each prime (Garner)."""
+        by_p, by_q = _prime_root(base, self.p), _prime_root(base, self.q)
+        return by_q + self.q * ((by_p - by_q) * pow(self.q, -1, self.p) % self.p)
 
 
 def _prime_root(base: int, prime: int) -> int:
+    # Any multiple of prime - 1 leaves the power as it is, and makes the exponent random.
     exponent = pow(EXPONENT, -1, prime - 1) + secrets.randbits(_EXTRA_BITS) * (prime - 1)
     return pow(base % prime, exponent, prime)

@@ -1,7 +1,7 @@
-"""The signer: a process of its own that signs blindly. A signature holds the interpreter for milliseconds.
+"""A separate process that signs, because a signature holds the interpreter's lock for milliseconds.
 
-It is told key and number for each signature, over a pipe, and keeps nothing. It ends with whoever started it, however
-that ends, since its input then does.
+It reads the key and the number of each signature from a pipe and stores nothing. The pipe closes when the parent
+process ends, however it ends, and the signer ends with it.
 """
 
 import subprocess
@@ -17,11 +17,11 @@ _GOOD, _BAD = b"\1", b"\0"
 
 
 class SignerError(FldpError):
-    """The process that signs has ended within a signature."""
+    """The signing process ended before it answered."""
 
 
 class Signer:
-    """Signs by another process, one number at a time; it is started with the first, and anew if it has ended.
+    """Signs in another process, one number at a time; starts it on first use, and again if it has ended.
 
     >>> key = PrivateKey.generate()
     >>> signer = Signer()
@@ -35,20 +35,20 @@ class Signer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def sign(self, key: PrivateKey, blinded: bytes) -> bytes:
-        """Return the blind signature of a number below the modulus."""
+        """Sign a blinded number below the modulus."""
         order = key.encoded + blinded
         if len(order) != PRIVATE_BYTES + KEY_BYTES:
             raise SignatureError(f"the blinded message must have {KEY_BYTES} bytes")
         with self._lock:
-            verdict, signature = self._asked(order) or self._asked(order) or (b"", b"")
+            verdict, signature = self._answer(order) or self._answer(order) or (b"", b"")
         if verdict == _BAD:
             raise SignatureError("the blinded message must be a number below the modulus of the key")
         if verdict != _GOOD:
-            raise SignerError("issuer: the process that signs has ended, try again")
+            raise SignerError("issuer: the signing process ended; try again")
         return signature
 
-    def _asked(self, order: bytes) -> tuple[bytes, bytes] | None:
-        """Return what the process answers; None if it has ended: the next call starts another."""
+    def _answer(self, order: bytes) -> tuple[bytes, bytes] | None:
+        """Return the answer of the process; None if it has ended: the next call starts another."""
         process = self._process = self._process or _started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -64,7 +64,7 @@ class Signer:
         return None
 
     def close(self) -> None:
-        """End the process, after the signature that it is at."""
+        """Wait for the current signature, then end the process."""
         with self._lock:
             self._end()
 
@@ -82,7 +82,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def serve(orders: BinaryIO, answers: BinaryIO) -> None:
-    """Sign what comes, until nothing comes any more."""
+    """Sign each order, until the input ends."""
     while len(order := orders.read(PRIVATE_BYTES + KEY_BYTES)) == PRIVATE_BYTES + KEY_BYTES:
         try:
             answer = _GOOD + PrivateKey.decode(order[:PRIVATE_BYTES]).sign(order[PRIVATE_BYTES:])

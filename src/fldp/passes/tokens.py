@@ -1,7 +1,7 @@
-"""Tokens of type 2 (RFC 9578): what is asked for, what is signed, and the pass that comes of it.
+"""Privacy Pass tokens of type 2 (RFC 9578): request, blind signature, and the pass made of them.
 
-A pass belongs to one version of a survey: the challenge that it answers names the version, and its key signs for
-nothing else. Nonce, salt and blinding are drawn before anything is asked, and kept; the signature follows from them.
+A pass belongs to one version of a survey: its challenge names the version, and its key signs for no other. The client
+draws and stores nonce, salt and blinding before it sends a request, so a repeated request gives the same pass.
 """
 
 import base64
@@ -20,14 +20,14 @@ REQUEST_TYPE, REPLY_TYPE = "application/private-token-request", "application/pri
 NONCE_BYTES, DIGEST_BYTES = 32, 32
 REQUEST_BYTES, REPLY_BYTES = 3 + KEY_BYTES, KEY_BYTES
 SECRET_BYTES = NONCE_BYTES + SALT_BYTES + KEY_BYTES
-COLLECTOR = "collector"  # the name of an issuer that the survey does not name
+COLLECTOR = "collector"  # the issuer's name where the survey names none
 _PREFIX = "fldp_pass_"
 _SIGNED = 2 + NONCE_BYTES + 2 * DIGEST_BYTES
 _TYPE = TYPE.to_bytes(2)
 
 
 class PassError(WireError):
-    """A pass, or a request for one, that is not what it should be."""
+    """An invalid pass, or an invalid request for one."""
 
 
 def challenge(issuer: str, context: bytes, origin: str = "") -> bytes:
@@ -42,7 +42,7 @@ def challenge(issuer: str, context: bytes, origin: str = "") -> bytes:
 
 @dataclass(frozen=True)
 class PassSecret:
-    """What a person draws for one pass before asking for it. Whoever has it can tell whose the pass is."""
+    """The client's random choices for one pass. They link the pass to its request, so they stay on the device."""
 
     nonce: bytes = field(repr=False)
     salt: bytes = field(repr=False)
@@ -50,32 +50,32 @@ class PassSecret:
 
     @classmethod
     def draw(cls, key: PublicKey) -> "PassSecret":
-        """Draw one."""
+        """Draw new secrets."""
         return cls(secrets.token_bytes(NONCE_BYTES), secrets.token_bytes(SALT_BYTES), draw_blinding(key.n))
 
     @classmethod
     def decode(cls, data: bytes) -> "PassSecret":
-        """Read what ``encoded`` was."""
+        """Read secrets as ``encoded`` writes them."""
         if len(data) != SECRET_BYTES:
             raise PassError("the secrets of a pass are damaged")
         return cls(data[:32], data[32:80], int.from_bytes(data[80:]))
 
     @property
     def encoded(self) -> bytes:
-        """All of it, to be kept until the pass is there."""
+        """The secrets as bytes, to be stored until the pass arrives."""
         return self.nonce + self.salt + self.blinding.to_bytes(KEY_BYTES)
 
 
 @dataclass(frozen=True)
 class PassTerms:
-    """What all passes to one version of a survey have in common: a key, and the challenge that they answer."""
+    """What all passes of a survey version share: the issuer's key and the challenge."""
 
     key: PublicKey
     challenge: bytes
 
     @classmethod
     def of(cls, key: PublicKey, issuer: str | None, version: str) -> "PassTerms":
-        """Return the terms of a version of a survey; the name of an issuer is its origin without the scheme."""
+        """Return the terms of a survey version; an issuer's name is its origin without the scheme."""
         name = COLLECTOR if issuer is None else issuer.partition("://")[2]
         return cls(key, challenge(name, bytes.fromhex(version)))
 
@@ -84,17 +84,17 @@ class PassTerms:
         return hashlib.sha256(self.challenge).digest() + self.key.key_id
 
     def request(self, secret: PassSecret) -> bytes:
-        """Return the TokenRequest: it says nothing about the pass."""
+        """Return the TokenRequest, which says nothing about the pass."""
         message = _TYPE + secret.nonce + self._ending
         return _TYPE + self.key.key_id[-1:] + self.key.blind(message, secret.salt, secret.blinding)
 
     def pass_of(self, secret: PassSecret, reply: bytes) -> str:
-        """Return the pass out of the TokenResponse; a wrong one is refused."""
+        """Make the pass from a TokenResponse, which is verified first."""
         message = _TYPE + secret.nonce + self._ending
         return pass_text(message + self.key.unblind(message, reply, secret.blinding))
 
     def blinded(self, request: bytes) -> bytes:
-        """Return what is to be signed of a TokenRequest, or refuse it."""
+        """Check a TokenRequest, and return the number to sign."""
         if len(request) != REQUEST_BYTES:
             raise PassError(f"a request for a pass must have {REQUEST_BYTES} bytes, got {len(request)}")
         if request[:2] != _TYPE:
@@ -106,7 +106,7 @@ class PassTerms:
         return request[3:]
 
     def nonce(self, text: str) -> bytes:
-        """Return the nonce of a pass, by which it is spent; one that is not of these terms is refused."""
+        """Verify a pass under these terms, and return its nonce, which marks it as spent."""
         token = _token(text)
         message, signature = token[:_SIGNED], token[_SIGNED:]
         if message[:2] != _TYPE or message[2 + NONCE_BYTES :] != self._ending:
@@ -117,7 +117,7 @@ class PassTerms:
 
 
 def pass_text(token: bytes) -> str:
-    """Return a token as text; every text of this form is one token, and every token one text.
+    """Return a token as text: a one-to-one encoding.
 
     >>> len(pass_text(bytes(354)))
     482
@@ -132,22 +132,22 @@ def _token(text: str) -> bytes:
 
 
 def spent_hash(nonce: bytes) -> bytes:
-    """Return what is stored of a pass that was spent."""
+    """Return the hash under which a spent pass is stored."""
     return hashlib.sha256(b"pass\0" + nonce).digest()
 
 
 def request_hash(ticket: str, request: bytes) -> bytes:
-    """Return what is stored of a request for a pass: the same one again gets the same answer, another one none."""
+    """Return the hash under which a request is stored: its repetition gets the same answer, another request none."""
     return hashlib.sha256(b"pass\0" + ticket.encode() + b"\0" + request).digest()
 
 
 def key_text(key: PublicKey) -> str:
-    """Return a key as surveys name it."""
+    """Return a key in the form that surveys use."""
     return base64.urlsafe_b64encode(key.spki).decode()
 
 
 def read_key(text: str) -> PublicKey:
-    """Return the key that a survey names; another spelling of it would be another survey with the same key."""
+    """Read a survey's key; one spelling only, because another spelling would be another survey with the same key."""
     try:
         key = PublicKey.from_spki(base64.urlsafe_b64decode(text))
     except (ValueError, binascii.Error):

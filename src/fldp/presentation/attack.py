@@ -7,7 +7,7 @@ from rich.table import Table
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
-from fldp.presentation.plot import FAINT, INK, colour_of, figure, save
+from fldp.presentation.plot import FAINT, INK, Axes, colour_of, figure, save
 from fldp.privacy.attacker import Attack
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
@@ -130,16 +130,26 @@ def save_picture(results: Attack, path: Path) -> None:
     axes.axhline(
         guess.before, color=FAINT, linewidth=1.8, zorder=1.7, label=f"no answer: {_percent(guess.before)} right"
     )
-    axes.set(xscale="log", ylim=(-0.02, 1.04), xlabel="answers of one person", ylabel="chance")
-    axes.set_xticks(*zip(*((count, f"{count:,}") for count in reports.tolist() if count.bit_count() == 1), strict=True))
-    axes.set_xticks([], minor=True)
-    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    title = f"{oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}, {oracle.domain_size:,} values"
-    some = f"leaves at least {oracle.anonymity:,} possible"
-    left = "rules out none" if oracle.anonymity == oracle.domain_size else some
-    axes.set_title(f"{title}; a report {left}", loc="left", fontsize=10, color=INK)
+    _scale(axes, reports.tolist())
+    axes.set_title(_title(oracle), loc="left", fontsize=10, color=INK)
     drawn.legend(frameon=False, fontsize=8.5, loc="outside lower center", ncols=2)
     save(drawn, path)
+
+
+def _scale(axes: Axes, reports: list[int]) -> None:
+    """Label the axes: numbers of reports that are powers of two, and chances in percent."""
+    axes.set(xscale="log", ylim=(-0.02, 1.04), xlabel="answers of one person", ylabel="chance")
+    axes.set_xticks(*zip(*((count, f"{count:,}") for count in reports if count.bit_count() == 1), strict=True))
+    axes.set_xticks([], minor=True)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+
+
+def _title(oracle: FrequencyOracle) -> str:
+    """Return what is attacked, and what one report rules out."""
+    some = f"leaves at least {oracle.anonymity:,} possible"
+    left = "rules out none" if oracle.anonymity == oracle.domain_size else some
+    values = f"{oracle.domain_size:,} values"
+    return f"{oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}, {values}; a report {left}"
 
 
 def _rows(results: Attack) -> list[dict[str, float]]:

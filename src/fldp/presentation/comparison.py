@@ -102,7 +102,7 @@ def notes(change: Change) -> list[str]:
     of = "everybody who could have reported" if change["people"] == "population" else "the people who reported"
     count = f"{counted(change['n'], 'report')} before, {change['other_n']:,} after. " if "n" in change else ""
     return [
-        f"{count}About {of}.",
+        f"{count}About {of}. Differences are in percentage points.",
         "Intervals hold for all values at once (Bonferroni). P-values are adjusted for the number of values (Holm), "
         f"so the chance that any value is wrongly called changed is at most {1 - change['level']:.3g}.",
         *([f"They hold whenever you look. {CONDITIONS}"] if "anytime" in change else []),

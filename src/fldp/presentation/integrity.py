@@ -64,10 +64,12 @@ def seen(finding: IntegrityFinding, label: Label = str) -> str:
 
     >>> seen(IntegrityFinding("pairs", "", "values 0 and 2: 9 more than by chance", 0.1, (0, 2)), "abc".__getitem__)
     'values 0 and 2: 9 more than by chance (a and c)'
+    >>> seen(IntegrityFinding("supports", "", "value 0: 9 of 10", 0.1, (0,)), "{}".format)  # no labels: numbers
+    'value 0: 9 of 10'
     """
-    return finding.worst + (
-        f" ({' and '.join(map(label, finding.values))})" if finding.values and label is not str else ""
-    )
+    labels = [label(value) for value in finding.values]
+    named = labels != [str(value) for value in finding.values]  # a number needs no other name
+    return finding.worst + (f" ({' and '.join(labels)})" if named else "")
 
 
 WITHDRAWN = "Where reports were taken back, it holds only if that did not depend on what they said."

@@ -166,8 +166,8 @@ def plan_sentence(plan: NumberPlan) -> str:
     """Return what to write into a survey, and who is asked what."""
     if plan.goal == MEAN:
         return 'Everybody is asked by one wide wave: number = { low, high, goal = "mean" }.'
-    asked = ", ".join(f"{share:.0%} {_view(entry)}" for entry, share in plan.views)
-    return f"number = {{ low, high, bins = {plan.bins} }}: of the people, chance asks {asked}."
+    views = ", ".join(f"{share:.0%} {_view(entry)}" for entry, share in plan.views)
+    return f"number = {{ low, high, bins = {plan.bins} }}: of the people, chance asks {views}."
 
 
 def _view(entry: list[int | str]) -> str:

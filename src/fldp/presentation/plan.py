@@ -29,8 +29,8 @@ _NOTES = (
     f"Seen from: the smallest frequency whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",
     "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
     "Ruled out: how many values a report can exclude for certain.",
-    "Which estimate: for one value, the top or a sum the unbiased one; for all shares at once --post bayes, which is "
-    "biased, from 100 values on; with fewer values norm-sub.",
+    "Which estimate: the unbiased one for one value, the top or a sum. For all shares at once, --post bayes from 100 "
+    "values on and --post norm-sub below; both are biased.",
 )
 _WIDE = 118  # characters, of the table with lines and all columns but the crowd
 _CROWD = {False: 84, True: 127}  # with the crowd, without lines and with them
@@ -142,11 +142,11 @@ _NEEDY = re.compile(r"(\w+): needs (.+), which a plan does not have")
 
 
 def skipped_notes(plan: Plan) -> list[str]:
-    """Return why some oracles are not in the table: in one line of all that need what a plan does not have."""
+    """Return why some oracles are not in the table; those that lack a parameter share one line."""
     matches = [(_NEEDY.fullmatch(reason), reason) for reason in plan.skipped.values()]
     needy = ", ".join(f"{match[1]} ({match[2]})" for match, _ in matches if match)
     others = [f"Left out: {reason}" for match, reason in matches if not match]
-    return [*others, f"Left out, as they need what a plan does not have: {needy}"] if needy else others
+    return [*others, f"Left out, because a plan does not have their parameters: {needy}"] if needy else others
 
 
 def as_json(plan: Plan, error: float | None, sought: Sought | None = None, *, anytime: bool = False) -> str:

@@ -310,11 +310,11 @@ def question_facts(
 ) -> dict[str, Json]:
     """Return the estimates of one question."""
     estimate = estimate_of(tables, question, planned)
-    asked = tables.questions[tables.index(question)]
-    answered = {} if not asked.optional else {"answered": _ratio_rows(estimate.answered(level))}
+    sized = tables.questions[tables.index(question)]
+    answered = {} if not sized.optional else {"answered": _ratio_rows(estimate.answered(level))}
     rows: Json = single.estimate_rows(estimate, level, top)
     number = _number_facts(tables[question], level, planned)
-    return {"question": asked.name, "level": level, "rows": rows, **watched_facts(estimate), **answered, **number}
+    return {"question": sized.name, "level": level, "rows": rows, **watched_facts(estimate), **answered, **number}
 
 
 def _number_facts(shown: object, level: float, planned: int | None) -> dict[str, Json]:

@@ -71,8 +71,10 @@ def notes(hitters: HeavyHitters, level: float) -> list[str]:
     """Return the notes below the table."""
     if hitters.estimate is None:
         return ["Nothing stood out: too few people for this epsilon, or no string that many hold."]
-    oracle, asked = hitters.estimate.oracle, hitters.estimate.n
-    people = f"{asked:,} people" if asked == hitters.population else f"{asked:,} of {hitters.population:,} people"
+    oracle, answered = hitters.estimate.oracle, hitters.estimate.n
+    people = (
+        f"{answered:,} people" if answered == hitters.population else f"{answered:,} of {hitters.population:,} people"
+    )
     lines = [
         f"{len(hitters.candidates):,} candidates, found by reports of others, counted by {people} with {oracle!r}, "
         f"eta {oracle.eta}.",

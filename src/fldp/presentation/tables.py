@@ -372,8 +372,11 @@ def _values(survey: Survey, shown: str) -> dict[str, Json]:
     """Return what may be answered; of several questions each, and how they are asked."""
     if not survey.questions:
         return {"values": _how_many(survey) + shown}
-    asked = {each.name: f"{each.size:,} answers{', one of them none' * each.optional}" for each in survey.questions}
-    return {"questions": asked, "asks": "all questions" if survey.ask == "all" else "the questions that chance draws"}
+    sizes = {each.name: f"{each.size:,} answers{', one of them none' * each.optional}" for each in survey.questions}
+    return {
+        "questions": sizes,
+        "asks": "all questions" if survey.ask == "all" else "the questions that chance draws",
+    }
 
 
 def _how_many(survey: Survey) -> str:

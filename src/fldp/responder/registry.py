@@ -98,8 +98,8 @@ def _refuse_exposure(name: str, parameters: Mapping[str, Json]) -> None:
     """Refuse where a single report can reveal the value, unless that is allowed."""
     if name not in _LEFT or parameters.get("allow_exposure"):
         return
-    asked = {key: value for key, value in parameters.items() if key in ("domain_size", "items", "eta")}
-    if _LEFT[name](**asked) < 2:
+    shared = {key: value for key, value in parameters.items() if key in ("domain_size", "items", "eta")}
+    if _LEFT[name](**shared) < 2:
         raise ParameterError(
             f"{title_of(name)}: with domain_size={parameters['domain_size']} a single report can reveal the value; "
             "pass allow_exposure=True to accept that"

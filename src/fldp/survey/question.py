@@ -117,8 +117,8 @@ class Question:
     def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
         if self.number is not None:
-            asked = {name: value for name, value in options.items() if (name, value) != ("method", "linear")}
-            return as_number(self.oracle.estimate(tally, **asked), self.number)
+            chosen = {name: value for name, value in options.items() if (name, value) != ("method", "linear")}
+            return as_number(self.oracle.estimate(tally, **chosen), self.number)
         estimate = self.oracle.estimate(tally, **options)
         labels: Sequence[str] | None = self.labels if self.search is None else self.search.labels
         return estimate if labels is None else replace(estimate, labels=labels)

@@ -73,7 +73,7 @@ def _question(
     for mistake in inside.listed:
         mistakes.note((here, *mistake.path), f"{here}.{mistake.message}")
     name = mistakes.check((here, "name"), SURVEY_NAME, table["name"]) if "name" in table else None
-    asked = mistakes.check((here, "question"), text, table["question"]) if "question" in table else None
+    wording = mistakes.check((here, "question"), text, table["question"]) if "question" in table else None
     optional = mistakes.check((here, "optional"), flag, table.get("optional", False))
     importance = mistakes.check((here, "importance"), positive, table.get("importance", 1.0))
     if labels is not None and optional and NO_ANSWER in labels:
@@ -83,7 +83,7 @@ def _question(
     size = mistakes.check((here, "labels"), integer(2, MAX_ANSWERS), domain["domain_size"] + bool(optional))
     if size is None or importance is None:
         return None
-    return SurveyQuestion(str(name), str(asked), size, labels, bool(optional), importance, scale)
+    return SurveyQuestion(str(name), str(wording), size, labels, bool(optional), importance, scale)
 
 
 def _scale(here: str, table: dict[str, Any], mistakes: MistakeList) -> Scale | None:
@@ -194,7 +194,7 @@ def described(oracle: Oracle) -> dict[str, Json]:
     """Return an oracle as its survey names it: without the domain, and for several questions always with all views."""
     if analysis(oracle).answers is None:
         return {name: value for name, value in describe(oracle).items() if name != "domain_size"}
-    asked = of_questions("survey", oracle)
-    pinned: dict[str, Json] = {"name": asked.name, "epsilon": asked.epsilon, "base": asked.base}
-    eta = {} if asked.eta == 1 else {"eta": float(asked.eta)}
-    return {**pinned, **eta, "views": asked.design.entries, "weights": list(asked.design.weights)}
+    sampled = of_questions("survey", oracle)
+    pinned: dict[str, Json] = {"name": sampled.name, "epsilon": sampled.epsilon, "base": sampled.base}
+    eta = {} if sampled.eta == 1 else {"eta": float(sampled.eta)}
+    return {**pinned, **eta, "views": sampled.design.entries, "weights": list(sampled.design.weights)}

@@ -94,13 +94,18 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
         oracle = search.oracle if search else None
     else:
         oracle = _oracle(fields.get("oracle"), domain, mistakes, treatment)
+    arguments |= {"labels": labels, "oracle": oracle, "search": search, "treatment": treatment}
+    arguments |= {"collect": _checked_collect(fields, oracle, mistakes)}
+    return arguments | ({} if number is None else {"number": number}), mistakes
+
+
+def _checked_collect(fields: dict[str, Any], oracle: Oracle | None, mistakes: MistakeList) -> dict[str, Any]:
+    """Return the rules of collection, also checked against the oracle and the search."""
     collect = _collect(fields.get("collect", {}), oracle, mistakes)
     _check_derive(collect, oracle, mistakes)
     if "search" in fields:
         _check_search_rules(collect, mistakes)
-    arguments |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
-    arguments |= {} if number is None else {"number": number}
-    return arguments, mistakes
+    return collect
 
 
 def _check_alike(fields: dict[str, Any], domain: dict[str, Any] | None, mistakes: MistakeList) -> None:

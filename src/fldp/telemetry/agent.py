@@ -169,17 +169,17 @@ class Agent:
         from fldp.telemetry import sending
 
         self._tell()
-        state, said = WAITING, ""
+        state, trouble = WAITING, ""
         try:
             reply = sending.send(self.metrics, report)
             sent = reply.confirms("accepted")
             state = SENT if sent else REFUSED if reply.refuses else WAITING
-            said = "" if sent else f"the collector answers {reply.status}"
+            trouble = "" if sent else f"the collector answers {reply.status}"
         except Exception as error:
-            said = sending.trouble(error)
+            trouble = sending.trouble(error)
         now = self._clock()
         with self.state.exclusive() as rows:
-            rows.tried(report.number, state, periods.text(now), said)
+            rows.tried(report.number, state, periods.text(now), trouble)
             if state == WAITING:
                 rows.postpone(report.number, periods.text(now + AGAIN))
 
@@ -188,8 +188,8 @@ class Agent:
         if self._notice is None:
             return
         with self.state.exclusive() as rows:
-            told = rows.fact(_NOTICED)
-        if not told:
+            noticed = rows.fact(_NOTICED)
+        if not noticed:
             from fldp.telemetry.view import text_of, view_data
 
             with open_files(PATIENCE):

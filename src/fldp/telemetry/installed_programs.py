@@ -83,10 +83,10 @@ class Installed(NamedTuple):
             reports = rows.take_back()
         left = 0
         for report in reports:
-            said = self._trouble_with(report)
-            left += bool(said)
-            say(f"{report.period} {report.metric}: {said or 'taken back'}")
-            if not said:
+            trouble = self._trouble_with(report)
+            left += bool(trouble)
+            say(f"{report.period} {report.metric}: {trouble or 'taken back'}")
+            if not trouble:
                 with self.state.exclusive() as rows:
                     rows.taken_back(report.number)
         return left

@@ -41,10 +41,10 @@ def mode_of(app: str, default: str, variables: Mapping[str, str] | None = None) 
 
 def by_variables(variables: Mapping[str, str]) -> Mode | None:
     """Return the mode that the environment decides on, if it does."""
-    said = variables.get(VARIABLE, "")
-    if said:
-        if said in MODES:
-            return Mode(said, f"{VARIABLE} is {said}")
+    mode = variables.get(VARIABLE, "")
+    if mode:
+        if mode in MODES:
+            return Mode(mode, f"{VARIABLE} is {mode}")
         return Mode("off", f"{VARIABLE} is set, but not to one of {', '.join(MODES)}")
     if variables.get(DO_NOT_TRACK, "") not in ("", "0"):
         return Mode("off", f"{DO_NOT_TRACK} is set")

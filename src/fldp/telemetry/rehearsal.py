@@ -249,13 +249,13 @@ def local_collector(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
-    said = ""
+    message = ""
     assert process.stdout is not None
     while line := process.stdout.readline():
-        said = line.strip() or said
+        message = line.strip() or message
         if address := re.search(r"listening on (\S+)", line):
             return address[1]
-    raise FldpError(f"rehearse: the collector did not start: {said}")
+    raise FldpError(f"rehearse: the collector did not start: {message}")
 
 
 @contextmanager

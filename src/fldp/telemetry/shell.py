@@ -165,7 +165,7 @@ def _run() -> None:
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             sys.exit(0)
-        told = getattr(error, "format_message", None)  # what typer says of bad use
-        line = told() if told else f"{type(error).__name__}: {error}"
+        format_message = getattr(error, "format_message", None)  # what typer says of bad use
+        line = format_message() if format_message else f"{type(error).__name__}: {error}"
     typer.echo(f"fldp: {line}", err=True)
     sys.exit(2)

@@ -262,9 +262,9 @@ def test_a_lake_from_the_other_side(tmp_path):
             survey, since="2026-11-03", until="2026-11-03"
         )
         _, beside = shell("export", survey.name, "--to", url, "--lake", lake, token=token)
-        assert beside == f"{lake}: 2 days there already, 1 days too few reports\n"
+        assert beside == f"{lake}: 2 days there already, 1 day too few reports\n"
         _, beside = shell("export", "--data", data, "--lake", own)
-        assert beside == f"{own}: 2 days written, 1 days too few reports\n"
+        assert beside == f"{own}: 2 days written, 1 day too few reports\n"
     for path in files(lake):
         assert reports(lake / path) == reports(own / path)
 

@@ -1,4 +1,4 @@
-/** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
+/** Oracle: parameters and nothing else. It turns a value and random words into a report, and says what a report reveals. */
 
 import type { Report, Value } from "../../data/reports.js";
 import { randomWords } from "../../randomness/random.js";
@@ -7,13 +7,13 @@ import { fail } from "../../support/errors.js";
 
 export type { Report, Value };
 
-/** Returns how likely a report is under a value. An oracle takes one kind of values only, as a method may. */
+/** Returns how likely a report is under a value. Declared as a method, so that an oracle may take one kind of values. */
 export type Likely = { of(value: Value): number }["of"];
 
-/** Parameters as JSON has them. */
+/** Parameters as JSON. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a parameter must be, and what it is where it is not given. */
+/** The rule for a parameter, and its default. */
 export interface Rule {
   readonly rule: string;
   readonly initial?: unknown;
@@ -37,7 +37,7 @@ export interface AskedQuestion {
   readonly scale?: Cells;
 }
 
-/** The word that chose which questions of a survey are asked, drawn before anybody saw them; no answer is in it. */
+/** The random word that chooses which questions of a survey are asked. It is drawn before any answer. */
 export interface Chance {
   readonly origin: string;
   readonly version: string;
@@ -45,10 +45,10 @@ export interface Chance {
   readonly word: string;
 }
 
-/** Changes the chances that are kept, given those known so far; null changes nothing. */
+/** Changes the stored chances, given those so far; null changes nothing. */
 export type Keep = <T>(step: (chances?: readonly Chance[]) => [{ chances: readonly Chance[] } | null, T]) => Promise<T>;
 
-/** What a survey says about how its questions are asked. */
+/** The part of a survey that decides how its questions are asked. */
 export interface AskingSurvey {
   readonly origin: string;
   readonly version: string;
@@ -56,7 +56,7 @@ export interface AskingSurvey {
   readonly collect: { readonly derive?: true };
 }
 
-/** The cells of a number: the one of a text, and what a cell is called. */
+/** The cells of a number. */
 export interface Cells {
   readonly size: number;
   /** The table of the survey, with everything that follows from defaults. */
@@ -65,7 +65,7 @@ export interface Cells {
   label(cell: number): string;
 }
 
-/** How a survey checks its tables, its texts and its values. */
+/** The checks of a survey's tables, texts and values. */
 export interface Checks {
   readonly table: (fields: unknown, name: string, keys: readonly string[]) => Fields;
   readonly isText: (value: unknown, most: number) => boolean;
@@ -105,7 +105,7 @@ export function powerOfTwo(low: number, initial: number): Rule {
   return { rule: `a power of two from ${low} to ${MAX_POWER}`, initial, check: good };
 }
 
-/** A frequency oracle on the side of those who answer. */
+/** A frequency oracle, as a client needs it. */
 export abstract class Oracle {
   declare static readonly id: string;
   static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MAX_VALUES) };
@@ -132,7 +132,7 @@ export abstract class Oracle {
     this.anonymity = this.domainSize;
   }
 
-  /** The bound on the logarithm of the ratio of probabilities. */
+  /** The bound on the privacy loss of a report. */
   get epsilon(): number {
     return this.settings.epsilon as number;
   }
@@ -142,19 +142,19 @@ export abstract class Oracle {
     return (this.settings.domain_size as number) ?? MAX_LISTED;
   }
 
-  /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
+  /** If a stored first stage is reported repeatedly: the epsilon of all its reports together. */
   declare readonly lastingEpsilon?: number;
 
-  /** Whether what is kept depends on no value, and reports follow a value that changes. */
+  /** Whether the stored first stage depends on no value, and reports follow a value that changes. */
   readonly follows: boolean = false;
 
-  /** Where it does: how likely a change of the value can be seen at all, which no epsilon covers. */
+  /** If it follows: how likely a change of the value shows at all, which no epsilon covers. */
   declare readonly changeVisible?: number;
 
-  /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
+  /** Draw the first stage of a value, to be stored and never sent; only if reports of a value may differ. */
   keep?(value: Value): Report;
 
-  /** Draw a report of what is kept; where the oracle `follows`, of the value that its holder has now. */
+  /** Draw a report from the stored first stage; if the oracle `follows`, of the current value. */
   respond?(kept: Report, value: Value): Report;
 
   /**
@@ -205,7 +205,7 @@ export abstract class Oracle {
   /** Return how likely a report is under a value, up to a factor; exactly 0 where a value cannot produce it. */
   abstract likely(report: Report): Likely;
 
-  /** Return the value that a text without a label stands for; something else if it stands for none. */
+  /** Return the value that a text stands for; something that is no value if it stands for none. */
   read(text: string): Value | Promise<Value> {
     return String(Number(text)) === text ? Number(text) : -1;
   }

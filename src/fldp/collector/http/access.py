@@ -22,7 +22,7 @@ async def token_of(collector: Collector, request: Request) -> StoredToken:
 
 
 def require(token: StoredToken, scope: str) -> None:
-    """Refuse a token of another scope; an admin token has all."""
+    """Refuse a token of another scope; an admin token has every scope."""
     if token.scope not in ("admin", scope):
         raise Problem(403, "forbidden", f"a token of scope {scope} or admin is needed")
 
@@ -46,7 +46,7 @@ async def sender(collector: Collector, request: Request, published: PublishedSur
 
 
 def _pass_of(terms: PassTerms, request: Request) -> bytes:
-    """Return what a pass is spent by; that it was spent before is seen when the report is committed."""
+    """Return the hash that marks a pass as spent; the commit of the report detects a second use."""
     try:
         return spent_hash(terms.nonce(request.headers.get("fldp-ticket", "")))
     except PassError as error:

@@ -13,7 +13,7 @@ EVENT = "administration"
 
 @dataclass
 class AuditEntry:
-    """What a line says beside its time; never a secret, and of a path only what is the name of something.
+    """The fields of a line besides its time: never a secret, and of a path only the names in it.
 
     ``by`` and ``scope`` belong to the token that asked, null if there was no valid one. ``target`` is the token that
     was made or revoked; ``count`` is how many tickets were made or reports merged.

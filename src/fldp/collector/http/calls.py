@@ -1,4 +1,4 @@
-"""Calls: a request that may be made, and what was read of its address and its body before its handler runs."""
+"""Calls: a request that was admitted, with its query and body as models, as its handler gets it."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ async def _body_of(collector: Collector, request: Request, model: Any) -> Any:
 
 
 def reply(content: object, status: int = 200) -> Response:
-    """Answer with a model, a list of them or what is in their place, as JSON."""
+    """Answer with JSON: a model, a list of models, or plain data."""
     return Response(_encode(content), status, media_type=JSON)
 
 

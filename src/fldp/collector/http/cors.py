@@ -1,4 +1,4 @@
-"""CORS: which web pages may send reports, and read a survey: those whose origins the survey names."""
+"""CORS: web pages whose origins a survey names may read the survey and send reports to it."""
 
 from collections.abc import Sequence
 

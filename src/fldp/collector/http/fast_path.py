@@ -1,4 +1,4 @@
-"""The fast path of a single report: what nearly all requests are, and nothing that such a request does not need.
+"""The fast path of a single report, which nearly all requests are: only the steps that such a request needs.
 
 It is for one report in a body that comes in one piece, sent to a survey in memory that anybody may answer at any time.
 Whatever is unusual about a request, and whatever must be refused, takes the full path, which decides alike.
@@ -35,7 +35,7 @@ Task = asyncio.Task[Any]
 
 
 class UsualHead(NamedTuple):
-    """What the head of a usual request says."""
+    """The head of a usual request, as far as the fast path needs it."""
 
     survey: int
     singles: SingleReports
@@ -45,7 +45,7 @@ class UsualHead(NamedTuple):
 
 
 class Again(NamedTuple):
-    """What a request needs that takes the full path after all: its body again, and what went wrong, if anything."""
+    """A request that takes the full path after all: its body again, and the failure if there was one."""
 
     receive: Receive
     waited: float = 0.0  # seconds for the body so far
@@ -53,7 +53,7 @@ class Again(NamedTuple):
 
 
 class BodyWatch:
-    """Looks now and then after requests whose bodies have not come; a body that is there costs next to nothing.
+    """Checks from time to time on requests whose bodies have not come; a body that is there costs next to nothing.
 
     One that is waited for longer than ``GRACE`` gets the same time limit as all others.
     """

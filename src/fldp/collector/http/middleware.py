@@ -122,7 +122,7 @@ class _Passage:
                 await self._send({**message, "body": piece, "more_body": more or start + _PIECE < len(body)})
 
     async def refuse(self, error: Exception, receive: Receive) -> None:
-        """Answer with what went wrong."""
+        """Answer with the problem."""
         problem = _problem(error)
         if problem.is_busy and not self._collector.stopping:
             await self._collector.load.pause()
@@ -138,7 +138,7 @@ class _Passage:
         audit.write(self._scope, self.status)
 
     def _sender(self) -> dict[str, str]:
-        """What says who asks, if that is to be logged."""
+        """The address and user agent of the client, if they are to be logged."""
         settings = self._collector.settings
         if not settings.log_senders:
             return {}

@@ -1,4 +1,4 @@
-"""Queries: what parameters mean together, and to the oracle of a survey; each by itself has been read before."""
+"""Queries: checks of parameters against each other and against a survey's oracle; each was parsed before."""
 
 from datetime import date
 

@@ -46,22 +46,22 @@ class _Tagged(NamedTuple):
 async def estimates(call: Call[EstimatesQuery, None]) -> Response:
     """Estimate how many participants hold each label."""
     published = await requested_version(call)
-    asked = await _Asked.of(call, published)
+    request = await _Asked.of(call, published)
     require_labels(published)
-    tag = await call.collector.quick(_tag, call.collector, published, asked.days, repr(asked))
+    tag = await call.collector.quick(_tag, call.collector, published, request.days, repr(request))
     if _matches(call.request, tag):
         return _unchanged(tag)
-    tagged = await call.compute(_estimated, published, asked)
-    return _answer(call.collector, tagged, FORMATS[asked.form])
+    tagged = await call.compute(_estimated, published, request)
+    return _answer(call.collector, tagged, FORMATS[request.form])
 
 
 async def estimates_among(call: Call[EstimatesQuery, None]) -> Response:
     """Estimate how many participants hold each of some strings, or each label given what was expected."""
     published = await requested_version(call)
-    asked = await _Asked.of(call, published)
+    request = await _Asked.of(call, published)
     async with candidates_body(call, published) as body:
-        tagged = await call.compute(_estimated, published, asked, body)
-    return _answer(call.collector, tagged._replace(tag=""), FORMATS[asked.form])
+        tagged = await call.compute(_estimated, published, request, body)
+    return _answer(call.collector, tagged._replace(tag=""), FORMATS[request.form])
 
 
 @dataclass(frozen=True)

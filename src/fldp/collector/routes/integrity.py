@@ -22,9 +22,9 @@ async def integrity(call: Call[WindowQuery, None]) -> Response:
     All days together are watched, so the false-alarm rate holds for all looks; for a window it holds for one look.
     """
     published = await requested_version(call)
-    asked = days_of(call.query)
-    days = await visible_days(call, published, asked)
-    return reply(await call.compute(_tested, published, days, anytime=asked == ALL))
+    window = days_of(call.query)
+    days = await visible_days(call, published, window)
+    return reply(await call.compute(_tested, published, days, anytime=window == ALL))
 
 
 def _tested(collector: Collector, published: PublishedSurvey, days: Days, *, anytime: bool) -> dict[str, Json]:

@@ -94,12 +94,12 @@ async def withdraw_merge(call: Call[MergeQuery, None]) -> Response:
     """Take out a tally of another collector that was counted."""
     collector, request = call.collector, call.request
     published = await requested_version(call)
-    asked = call.query.day.isoformat() if call.query.day else ""
+    day = call.query.day.isoformat() if call.query.day else ""
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        hashes = await collector.heavy(request_hashes, b"merge " + asked.encode(), key, body)
+        hashes = await collector.heavy(request_hashes, b"merge " + day.encode(), key, body)
         withdrawal = Withdrawal(published.entry.number, *hashes, tally, secret=key)
         withdrawn = await collector.withdraw(withdrawal, published.entry.version)
         call.audit.count = withdrawn
@@ -161,17 +161,17 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
     """Count a tally of another collector, once."""
     collector, request = call.collector, call.request
     published = await requested_version(call)
-    asked = call.query.day.isoformat() if call.query.day else ""
-    if asked > collector.today:
+    day = call.query.day.isoformat() if call.query.day else ""
+    if day > collector.today:
         raise bad_parameter("day must not be in the future")
-    if asked and asked < collector.today and published.survey.release is not None:
+    if day and day < collector.today and published.survey.release is not None:
         raise bad_parameter("day must be today: released results of earlier days must not change")
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        hashes = await collector.heavy(request_hashes, b"merge " + asked.encode(), key, body)
-        submission = Submission(published.entry.number, *hashes, tally, day=asked or collector.today, secret=key)
+        hashes = await collector.heavy(request_hashes, b"merge " + day.encode(), key, body)
+        submission = Submission(published.entry.number, *hashes, tally, day=day or collector.today, secret=key)
         accepted = await collector.count(submission, published.entry.version)
         call.audit.count = accepted
     return reply(Accepted(accepted=accepted))

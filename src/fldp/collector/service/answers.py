@@ -35,7 +35,7 @@ def checkpoint() -> None:
 
 
 class _Computation(Generic[R]):
-    """A function to be called on a thread, and whether anybody still wants its result."""
+    """A function to be called on a thread, and whether a client still waits for its result."""
 
     def __init__(self, function: Callable[[], R]) -> None:
         self._function = function

@@ -56,8 +56,8 @@ def _planned_questions(fields: Mapping[str, Any]) -> str:
     from fldp.presentation.questions import plan_facts
 
     mistakes = MistakeList()
-    asked = {key: fields[key] for key in ("questions", "tables") if key in fields}
-    arguments = check_several({**asked, "oracle": {"epsilon": fields["epsilon"]}}, None, mistakes)
+    known = {key: fields[key] for key in ("questions", "tables") if key in fields}
+    arguments = check_several({**known, "oracle": {"epsilon": fields["epsilon"]}}, None, mistakes)
     if mistakes:
         raise mistaken(mistakes, "malformed")
     facts: dict[str, Any] = plan_facts(planned(arguments["oracle"], fields["users"]))
@@ -97,9 +97,9 @@ def _planned_values(fields: Mapping[str, Any], max_values: int) -> str:
     treatment = check_treatment(fields, labels, size, mistakes)
     if mistakes or size is None:
         raise mistaken(mistakes, "malformed")
-    asked = {key: fields[key] for key in ("users", "epsilon", "eta", _LASTING) if key in fields}
+    known = {key: fields[key] for key in ("users", "epsilon", "eta", _LASTING) if key in fields}
     declared = {name: getattr(treatment, name) for name in treatment.parameters}
-    return plan_view.as_json(plan(domain_size=size, **asked, **declared), None)
+    return plan_view.as_json(plan(domain_size=size, **known, **declared), None)
 
 
 def _domain(

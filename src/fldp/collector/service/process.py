@@ -1,4 +1,4 @@
-"""What the system says about this process, under the names that Prometheus has for it."""
+"""Metrics of this process, under the names that Prometheus prescribes."""
 
 import os
 import platform
@@ -32,7 +32,7 @@ _START = _started()
 
 
 def series() -> Iterator[Series]:
-    """Give what runs, and what it takes; memory and files where the system has /proc."""
+    """Yield the version and the resources of the process; memory and files only where the system has /proc."""
     yield "fldp_build_info", {"version": fldp.__version__, "python": platform.python_version()}, 1
     used = resource.getrusage(resource.RUSAGE_SELF)
     yield "process_cpu_seconds_total", {}, used.ru_utime + used.ru_stime

@@ -29,7 +29,7 @@ def digest(secret: str) -> bytes:
 
 @dataclass(frozen=True)
 class TokenTerms:
-    """What a new token is good for: a scope, one survey or all of them, until a time or for ever."""
+    """The terms of a new token: its scope, one survey or all, and when it expires, if ever."""
 
     scope: str
     survey: str | None

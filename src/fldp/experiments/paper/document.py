@@ -1,9 +1,10 @@
 """The document: what was run, every claim with its verdict and its number, the tables, the figures."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import fldp
+from fldp.experiments.paper.attacks import Match
 from fldp.experiments.paper.claims import CLAIMS, Outcome, Verdict
 from fldp.experiments.paper.claims.measured_variances import measured
 from fldp.experiments.paper.claims.panels import AHEAD, panels
@@ -166,20 +167,7 @@ def _gains(evidence: Evidence) -> list[str]:
 
 def _fair(evidence: Evidence) -> list[str]:
     """Compare each weaker promise with plain LDP of the same error."""
-    rows = []
-    for match in evidence.matches:
-        name = (
-            f"{match.weak.oracle.title}, {match.decoder}"
-            if match.weak.oracle.estimator.decoders
-            else match.weak.oracle.title
-        )
-        for label, attack, decoder in (
-            (name, match.weak, match.decoder),
-            ("OUE of the same error", match.plain, "linear"),
-        ):
-            oracle = attack.oracle
-            guesses = (f"{attack.blind.gain:.3g}", f"{100 * attack.informed.after:.1f} %", f"{attack.blind.left:,.0f}")
-            rows.append([label, f"{oracle.epsilon:.3g}", oracle.eta, f"{attack.errors[decoder]:.3g}", *guesses])
+    rows = [row for match in evidence.matches for row in _matched_rows(match)]
     before = f"{100 * evidence.attacks[0].informed.before:.1f} %" if evidence.attacks else "unknown"
     blind = sum(match.weak.blind.after < match.plain.blind.after for match in evidence.matches)
     informed = sum(match.weak.informed.after < match.plain.informed.after for match in evidence.matches)
@@ -196,6 +184,17 @@ def _fair(evidence: Evidence) -> list[str]:
         "",
         *table(["oracle", "epsilon", "eta", "error", "guess, blind: factor", "guess, informed", "values left"], rows),
     ]
+
+
+def _matched_rows(match: Match) -> Iterator[list[object]]:
+    """Yield the row of a weaker promise, and that of plain LDP with the same error."""
+    decoders = match.weak.oracle.estimator.decoders
+    name = f"{match.weak.oracle.title}, {match.decoder}" if decoders else match.weak.oracle.title
+    sides = (name, match.weak, match.decoder), ("OUE of the same error", match.plain, "linear")
+    for label, attack, decoder in sides:
+        oracle = attack.oracle
+        guesses = (f"{attack.blind.gain:.3g}", f"{100 * attack.informed.after:.1f} %", f"{attack.blind.left:,.0f}")
+        yield [label, f"{oracle.epsilon:.3g}", oracle.eta, f"{attack.errors[decoder]:.3g}", *guesses]
 
 
 def _costs(evidence: Evidence) -> list[str]:

@@ -1,7 +1,7 @@
-"""Analysis: what a verifier, an attacker, an auditor, a planner or a test of integrity asks about an oracle.
+"""Analysis: the questions that verifiers, attackers, auditors, planners and integrity tests ask about an oracle.
 
-Each class of oracles may have a *companion*, a subclass of ``Analysis`` that answers for it; its subclasses share it,
-unless they have one of their own. Where neither has one, the kind of its estimator may.
+A class of oracles may have a *companion*, a subclass of ``Analysis`` that answers for it. Subclasses share it unless
+they have their own. Without any, the companion of its class of estimators answers.
 
 >>> import fldp
 >>> analysis(fldp.RR(epsilon=1.0)).server_work, analysis(fldp.CMS(epsilon=1.0)).domain_size
@@ -56,7 +56,7 @@ class Coin(Protocol):
 
 @dataclass(frozen=True)
 class Analysis(Generic[O_co]):
-    """The answers about one oracle; a companion overrides those that it knows better."""
+    """The answers about one oracle, as far as they follow from its interface; a companion overrides the others."""
 
     oracle: O_co
 
@@ -74,7 +74,7 @@ class Analysis(Generic[O_co]):
 
     @property
     def sent(self) -> Oracle:
-        """The oracle that is named beside the reports: of one among candidates, that over strings."""
+        """The oracle that batches name: for one among candidates, the oracle over strings."""
         return self.oracle
 
     @property
@@ -98,21 +98,21 @@ class Analysis(Generic[O_co]):
 
     @property
     def in_short(self) -> tuple[str, ...]:
-        """What people should know of a report first, in sentences; where they need no more than the rest, nothing."""
+        """Sentences that a privacy card puts first; none for most oracles."""
         return ()
 
     def among_held(self, counts: ArrayLike) -> tuple[FrequencyOracle, ArrayLike]:
-        """Return the oracle over the values that a simulation is about, and how many people hold each of these."""
+        """Return the oracle over the simulated values, and how many people hold each of them."""
         return listed("simulate", self.oracle), counts
 
     @property
     def members(self) -> tuple[FrequencyOracle, ...]:
-        """The oracles inside this one, whose reports its own reports hold."""
+        """The oracles whose reports are inside this one's reports."""
         return ()
 
     @property
     def coin(self) -> Coin | None:
-        """The coin that words are compared with, where there is one for all values."""
+        """The coin for all values; None if there is no single one."""
         return getattr(self.oracle, "coin", None)
 
     @property
@@ -121,11 +121,11 @@ class Analysis(Generic[O_co]):
         return self.oracle
 
     def thresholds(self) -> Iterator[tuple[int, int]]:
-        """Yield values whose words are compared with thresholds of their own, each with one."""
+        """Yield values that have thresholds of their own, each with one of them."""
         yield from ()
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return a few values of a range whose pairs, among each other and with other ranges, are of every kind."""
+        """Return a few values of a range, such that their pairs, also with other ranges, are of every kind."""
         return list(range(start, min(start + 2, stop)))
 
     def resized(self, domain_size: int) -> FrequencyOracle:

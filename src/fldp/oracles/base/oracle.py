@@ -28,15 +28,15 @@ from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.support.validation import Constraint, one_of
 
-_ONE_BY_ONE = 1 << 17  # words of reports that are drawn one by one before Numba is loaded
-_AT_ONCE = 1 << 16  # values that are copied at once, where reports are sampled
+_ONE_BY_ONE = 1 << 17  # at most so many words of reports are drawn one by one, without loading Numba
+_AT_ONCE = 1 << 16  # values that a sampler gets at once
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
-Outcome = Any  # the rest of it, a key of the law
+Outcome = Any  # the rest of the report: a key of the law
 Law = dict[Outcome, Fraction]
 
 
 class Mechanism(Protocol):
-    """How values become reports, and reports a tally; what each member means, ``Oracle`` says."""
+    """How values become reports, and reports a tally. ``Oracle`` documents the members."""
 
     @property
     def report_format(self) -> ReportFormat: ...
@@ -57,9 +57,9 @@ class Oracle(ABC):
 
     A concrete oracle is a frozen dataclass of its parameters and holds no data. It declares ``name`` (its identifier on
     the wire, never reused), ``params`` (a constraint for each parameter), the formats of reports and tallies, and the
-    methods ``perturb`` and ``count``. CONTRIBUTING shows how. Concrete oracles rarely override what stands
-    below the line of dashes. Its companion answers what neither a client nor a server asks:
-    ``fldp.oracles.base.analysis``.
+    methods ``perturb`` and ``count``. Concrete oracles rarely override the members below the line of dashes.
+    CONTRIBUTING has a complete example. Verifiers, attacks and planners ask its companion instead
+    (``fldp.oracles.base.analysis``).
 
     Inside an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its fingerprint
     where they are strings (``StringOracle``). Those two classes know how to estimate.
@@ -72,7 +72,7 @@ class Oracle(ABC):
 
     @property
     def report_format(self) -> ReportFormat:
-        """The layout of a report, and which reports there are."""
+        """The layout of a report, and the check that a report is possible."""
         return self._mechanism.report_format
 
     @property
@@ -98,12 +98,12 @@ class Oracle(ABC):
 
     @property
     def memoization(self) -> Memoization | None:
-        """What people draw once and store, and how reports come of it; None where they store their report alone."""
+        """The stage that people draw once and store, and how reports follow from it; None if there is only one."""
         return None
 
     @property
     def _mechanism(self) -> Mechanism:
-        """What has the five members above, where several oracles share them."""
+        """The object that defines the five members above, for oracles that share a mechanism."""
         raise NotImplementedError(
             f"{self.title}: define report_format, tally_format, words, perturb and count, or _mechanism, which has them"
         )
@@ -115,7 +115,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def _as_values(self, values: object) -> Values:
-        """Coerce a caller's values to an array of integers; raise ``DomainError`` if they are none."""
+        """Coerce a caller's values to an array of integers; raise ``DomainError`` if one is not in the domain."""
 
     # ----------------------------------------------------------------------------------------------------------
 
@@ -133,13 +133,13 @@ class Oracle(ABC):
             value = self.params[field.name](self.title, field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
         self._settle_parameters()
-        # Building the coins refuses an epsilon that 64-bit thresholds cannot realise: now, not at the first report.
+        # Build the coins now, so that an epsilon that 64-bit thresholds cannot realise is refused at once.
         for name in ("coin", "coins", "_coins"):
             if hasattr(type(self), name):
                 getattr(self, name)
 
     def _settle_parameters(self) -> None:
-        """Check parameters against each other, each of which has passed its constraint, and fill in open ones."""
+        """Check parameters against each other, after each has passed its own constraint, and fill in derived ones."""
         return
 
     def __reduce__(self) -> tuple[Callable[..., "Oracle"], tuple[type["Oracle"], dict[str, object]]]:
@@ -154,12 +154,12 @@ class Oracle(ABC):
 
     @property
     def title(self) -> str:
-        """The name that messages use."""
+        """The oracle's name in messages."""
         return type(self).__name__
 
     @property
     def parameters(self) -> dict[str, Json]:
-        """The parameters of this oracle as JSON values, without those at their default.
+        """The parameters as JSON values, without those at their default.
 
         >>> import fldp
         >>> fldp.GRR(epsilon=1.0, domain_size=5).parameters
@@ -205,15 +205,15 @@ class Oracle(ABC):
         return Reports.trusted(self, data)
 
     def _sampler(self, users: int) -> Sampler | None:
-        """Return what draws reports of this many values from fewer words than ``perturb``, where nobody gives words.
+        """Return a faster way to draw this many reports when no words are given; None if there is none.
 
-        Like ``perturb`` it has values, a stream of words, and the reports to overwrite.
+        It takes values, a stream and the reports to overwrite, and draws fewer words than ``perturb``.
         """
         del users
         return None
 
     def _unchanged(self, checked: Values) -> Values:
-        """Return a copy of values: nobody else can change it between the check and the use."""
+        """Copy values that were checked, and check the copy: the caller may have changed them meanwhile."""
         copy = checked.astype(np.int64)
         if copy.min() < 0 or copy.max() >= self._values_end:
             raise DomainError(f"{self.title}: values changed while they were privatized")
@@ -225,16 +225,16 @@ class Oracle(ABC):
 
     @cached_property
     def _response(self) -> Response | None:
-        """How one value alone becomes a report; None where ``perturb`` alone says it."""
+        """The response that draws single reports in plain Python; None if this oracle has none."""
         return response(self.name, self.parameters) if self._is_ours and self.name in response_names() else None
 
     @property
     def _is_ours(self) -> bool:
-        """Whether the class was written here, with its name: one that derives from it may perturb otherwise."""
+        """Whether this package defines the class itself: a subclass may perturb in another way."""
         return type(self).__module__.startswith("fldp.oracles.") and "name" in vars(type(self))
 
     def _answered(self, *reports: Report) -> Reports:
-        """Return reports that were drawn one by one as an array; packed bits are one already."""
+        """Collect reports that were drawn one by one; packed bits come as bytes."""
         layout = self.report_format
         rows = [np.frombuffer(report, layout.dtype) if isinstance(report, bytes) else report for report in reports]
         return Reports.trusted(self, np.array(rows, layout.dtype))
@@ -271,7 +271,7 @@ class Oracle(ABC):
     @property
     @abstractmethod
     def estimator(self) -> Options:
-        """How tallies become estimates, and how much these vary."""
+        """The value that decodes tallies and states the variances of estimates."""
 
     @abstractmethod
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
@@ -279,7 +279,7 @@ class Oracle(ABC):
 
 
 def as_oracle(subject: object) -> Oracle | None:
-    """Return what is given if it is an oracle; None if it is anything else.
+    """Return ``subject`` if it is an oracle, else None.
 
     >>> import fldp
     >>> as_oracle(fldp.RR(epsilon=1.0)), as_oracle([[0.75, 0.25], [0.25, 0.75]])
@@ -289,7 +289,7 @@ def as_oracle(subject: object) -> Oracle | None:
 
 
 def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:
-    """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
+    """Check the options of ``estimate``; raise ``ParameterError`` for one that the oracle does not have."""
     if not options:
         return
     allowed = dict(oracle.estimator.options)

@@ -55,8 +55,8 @@ class Effects:
     @cached_property
     def spreads(self) -> list[float]:
         """The variance of a share in every view; 0 of a wave, whose scores know its information."""
-        asked = zip(self.members, self.views, strict=True)
-        known = {id(member): spread_of(member) for member in {id(m): m for m, v in asked if v.has_spread}.values()}
+        views = zip(self.members, self.views, strict=True)
+        known = {id(member): spread_of(member) for member in {id(m): m for m, v in views if v.has_spread}.values()}
         return [known.get(id(member), 0.0) for member in self.members]
 
     def _precision(self, number: int) -> float:
@@ -76,8 +76,8 @@ class Effects:
         blocks = self._with(effect)
         total = sum(map(self._precision, blocks))
         if not total:
-            asked = " and ".join(map(str, effect))
-            raise DomainError(f"estimate: no report is about question{'s' * (len(effect) > 1)} {asked} yet")
+            names = " and ".join(map(str, effect))
+            raise DomainError(f"estimate: no report is about question{'s' * (len(effect) > 1)} {names} yet")
         return {k: self._precision(k) / total for k in blocks}
 
     def is_mixed(self, question: int) -> bool:

@@ -97,5 +97,5 @@ def _parts(oracle: Sampled, maps: dict[int, Floats], shares: Floats) -> Iterator
 def _check_together(oracle: Sampled, questions: tuple[int, ...]) -> None:
     blocks = [view for view in oracle.design.views if isinstance(view, Block)]
     if len(questions) > 1 and not any(set(questions) <= set(view.questions) for view in blocks):
-        asked = " and ".join(map(str, questions))
-        raise ParameterError(f"poison: questions {asked} are not asked together in any view")
+        names = " and ".join(map(str, questions))
+        raise ParameterError(f"poison: questions {names} are not asked together in any view")

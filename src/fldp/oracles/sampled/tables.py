@@ -209,11 +209,11 @@ class Tables(Displayed):
         return places
 
     def _apart(self, questions: Questions) -> ParameterError:
-        asked = " and ".join(repr(self.names[a]) for a in questions)
+        names = " and ".join(repr(self.names[a]) for a in questions)
         crossed = ", ".join(" x ".join(self.names[a] for a in pair) for pair in self.crosses[:8])
         more = f", and {len(self.crosses) - 8} more" if len(self.crosses) > 8 else ""
         choices = f"this survey crosses {crossed}{more}" if crossed else "this survey crosses none"
-        return ParameterError(f"cross: {asked} are not asked together in any view; {choices}")
+        return ParameterError(f"cross: {names} are not asked together in any view; {choices}")
 
     # ------------------------------------------------------------------------------------------ shares, variances
 

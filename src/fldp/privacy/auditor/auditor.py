@@ -189,9 +189,9 @@ def repeated(enrol: Callable[[People], Callable[[], object]], times: int) -> Cal
 
     def ask(values: People) -> Array:
         answer = enrol(values)
-        asked = [OutputRows.of(answer(), len(values)).numbers for _ in range(times)]
-        widest = max(numbers.shape[1] for numbers in asked)
-        return np.concatenate([np.pad(part, ((0, 0), (0, widest - part.shape[1]))) for part in asked], axis=1)
+        rounds = [OutputRows.of(answer(), len(values)).numbers for _ in range(times)]
+        widest = max(numbers.shape[1] for numbers in rounds)
+        return np.concatenate([np.pad(part, ((0, 0), (0, widest - part.shape[1]))) for part in rounds], axis=1)
 
     return ask
 

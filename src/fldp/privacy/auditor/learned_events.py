@@ -108,14 +108,16 @@ def by_tree(
     parts: Sequence[EventFamily], counts: Sequence[Counts], train: tuple[OutputRows, OutputRows], support: Score
 ) -> Score:
     """Score a row by the leaf of a tree that it falls into."""
-    asked = questions(parts, counts, train, support.of)
+    events = questions(parts, counts, train, support.of)
     both = OutputRows.joined(train)
-    answers = np.stack([question.holds(both) for question in asked], axis=1).astype(np.float32)
+    answers = np.stack([question.holds(both) for question in events], axis=1).astype(np.float32)
     labels = np.repeat([1, 0], [len(train[0]), len(train[1])]).astype(np.float32)
     root = grow(answers, labels)
     used = sorted(root.asked)
-    words = "; ".join(asked[k].words for k in used[:4]) + ("; ..." if len(used) > 4 else "")
-    return Score(f"a tree over ({words})", lambda rows: root.scores({k: asked[k].holds(rows) for k in used}, len(rows)))
+    words = "; ".join(events[k].words for k in used[:4]) + ("; ..." if len(used) > 4 else "")
+    return Score(
+        f"a tree over ({words})", lambda rows: root.scores({k: events[k].holds(rows) for k in used}, len(rows))
+    )
 
 
 def additive(part: Numbers | Members | BitEvents, counts: Counts, size: int, other_size: int) -> Score:

@@ -227,3 +227,29 @@ def test_the_steps_of_a_sum_follow_from_its_parts():
         assert getattr(steps, name) == pytest.approx(factors**2 * users / 40 @ slopes)
     assert steps.rise > 0
     assert [steps.fall, sums[0].fall] == [0.0, 0.0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("weights", ["users", "variance"])
+def test_combined_estimates_of_strings_cover(weights):
+    """RAPPOR at epsilon 1 and 4, 100 people each by lot, four in five of whom hold one candidate: 100 surveys.
+
+    Of a program that just keeps its promise, 0.05, 19 misses of a candidate come in one of 10^6 tests. The spread of
+    the estimates is the stated one within 6 of its own standard errors, or less.
+    """
+    oracles = [fldp.RAPPOR(epsilon=epsilon, epsilon_permanent=2 * epsilon) for epsilon in (1.0, 4.0)]
+    people, names, truth = np.array(["a"] * 160 + ["b"] * 40), ["a", "b", "c", "d"], np.array([160, 40, 0, 0])
+    chance, combined = np.random.default_rng(1), []
+    for run in range(100):
+        drawn = enumerate(zip(oracles, np.split(chance.permutation(people), 2), strict=True))
+        reports = [oracle.privatize(part.tolist(), rng=2 * run + k) for k, (oracle, part) in drawn]
+        parts = [oracle.estimate(each, candidates=names) for oracle, each in zip(oracles, reports, strict=True)]
+        combined.append(combine(parts, weights=weights))
+    ends = np.array([each.interval() for each in combined])
+    assert ((ends[..., 0] > truth) | (ends[..., 1] < truth)).sum(axis=0).max() < most_broken(100, 0.05, 1e-6)
+    spread, stated = (
+        np.var([each.counts for each in combined], axis=0),
+        np.mean([e.stderr**2 for e in combined], axis=0),
+    )
+    assert (spread / stated < 1 + 6 * (2 / 100) ** 0.5).all()
+    assert (spread / stated > 0.5).all()

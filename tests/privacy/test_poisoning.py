@@ -316,8 +316,10 @@ def test_the_shell_measures_attacks_on_one_oracle(tmp_path):
     assert printed["targets"] == ["chrome", "safari"]
     assert [row["attack"] for row in printed["attacks"]] == [ATTACKS[0], *ATTACKS]  # the first one with tickets, too
     assert "HCMS" in picture.read_text()
+    few = ("poisoning", "--oracle", "grr", "--epsilon", 1, "--domain", 5, "--users", 40)
+    assert len(json.loads(shell(*few, "--json")[0])["targets"]) == 2  # of all five, fakes would gain nothing
     table, _ = shell("poisoning", "--oracle", "rr", "--epsilon", 1, "--users", 40)
-    assert "Targets: 0, 1." in table
+    assert "Targets: 1." in table
     for mistake, said in (
         (hcms, "HCMS is for strings, so name candidates"),
         ((*listed, "--target", "edge"), "--target 'edge' is not one of the values"),

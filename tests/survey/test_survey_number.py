@@ -93,6 +93,12 @@ def test_a_number_among_several_questions():
     np.testing.assert_allclose(tables.cross("os", "load").counts.sum(axis=0), number.counts, atol=1e-6)
     clamped = survey.encode([{"os": "mac", "load": 99}, {"os": "mac", "load": "15.5"}])
     assert clamped[0] == clamped[1]
+    printed = str(tables)
+    assert "os: the 3 largest of 3 estimates" in printed
+    assert "load: 40,000 reports" in printed
+    cells = [label for label in number.histogram().labels() if label in printed.partition("load: Shares of people")[2]]
+    assert sorted(cells, key=printed.index) == cells  # in their order, not the largest first
+    assert "load: the" in str(fldp.postprocess(tables, "consistent"))
 
 
 @pytest.mark.parametrize(

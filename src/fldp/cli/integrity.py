@@ -92,7 +92,8 @@ def poisoning(
     ] = None,
     domain: Annotated[int | None, typer.Option(help="The number of values; 64 by default.")] = None,
     targets: Annotated[
-        int | None, typer.Option(help="How many values the fakes promote, drawn at random; 5 by default.")
+        int | None,
+        typer.Option(help="How many values the fakes promote, drawn at random; 5 by default, at most half of all."),
     ] = None,
     target: Annotated[
         list[str] | None,
@@ -192,7 +193,8 @@ def _targets(question: "Question", size: int, targets: int | None, target: list[
     if not target:
         import numpy as np
 
-        count = min(_TARGETS, size) if targets is None else integer(1, size)("fldp", "--targets", targets)
+        # Fakes that promote all values gain nothing.
+        count = min(_TARGETS, size // 2) if targets is None else integer(1, size)("fldp", "--targets", targets)
         return sorted(np.random.default_rng(seed).choice(size, count, replace=False).tolist())
     if targets is not None:
         raise ParameterError("fldp: give --targets or --target, not both")

@@ -40,7 +40,7 @@ def datasets_json() -> str:
 
 def datasets_table() -> Table:
     """Return the datasets as a table."""
-    table = Table(title="Datasets, with their totals at the parameters they have by themselves", title_justify="left")
+    table = Table(title="Datasets, with their totals at the default parameters", title_justify="left")
     table.add_column("name")
     for heading in ("users", "values"):
         table.add_column(heading, justify="right")
@@ -49,7 +49,7 @@ def datasets_table() -> Table:
         facts, parameters = facts_of(name), population.get(name).parameters
         totals = ("" if facts[key] is None else f"{facts[key]:,}" for key in ("users", "values"))
         takes = f" Takes {', '.join(parameters)}." if parameters else ""
-        where = f" {facts['where']}" if facts["where"] else ""
+        where = f" Data: {facts['where']}" if facts["where"] else ""
         table.add_row(name, *totals, f"{facts['about']}{takes}{where}")
     return table
 

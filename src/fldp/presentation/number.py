@@ -61,11 +61,15 @@ def histogram_table(histogram: Histogram, level: float = 0.95) -> Table:
 
 def number_parts(number: Number, level: float = 0.95) -> list[object]:
     """Return what is shown of a number: mean and quartiles, a histogram, notes."""
-    parts: list[object] = [summary_table(number, level)]
-    if number.scale.goal != MEAN:
-        wide = sum(start < end for start, end in number.scale.cells)
-        parts.append(histogram_table(number.histogram(min(_ROWS, wide)), level))
-    return [*parts, *number_notes(number, level)]
+    return [*number_tables(number, level), *number_notes(number, level)]
+
+
+def number_tables(number: Number, level: float = 0.95) -> list[Table]:
+    """Return the mean and the quartiles as a table and, of a distribution, a histogram in the order of the cells."""
+    if number.scale.goal == MEAN:
+        return [summary_table(number, level)]
+    wide = sum(start < end for start, end in number.scale.cells)
+    return [summary_table(number, level), histogram_table(number.histogram(min(_ROWS, wide)), level)]
 
 
 def number_notes(number: Number, level: float = 0.95) -> list[str]:

@@ -46,12 +46,16 @@ def outcome_table(outcomes: Iterable[AttackOutcome]) -> Table:
         table.add_row(
             name(outcome.oracle),
             outcome.attack + (", tickets" if outcome.tickets else ""),
-            f"{round(outcome.leverage, 2) + 0.0:,.2f}",  # never -0.00
-            *(f"{100 * number:,.1f} %" for number in (outcome.expected, outcome.measured, outcome.stderr)),
+            f"{outcome.leverage:z,.2f}",
+            *(_percent(number) for number in (outcome.expected, outcome.measured, outcome.stderr)),
             ", ".join(outcome.in_reports) or "-",
             ", ".join(outcome.in_tally) or "-",
         )
     return table
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:z,.1f} %"
 
 
 def as_json(outcomes: Iterable[AttackOutcome], targets: Iterable[int | str]) -> str:

@@ -19,6 +19,7 @@ from fldp.oracles.sampled.tables import TableEstimate, Tables
 from fldp.presentation import tables as single
 from fldp.presentation.interval_notes import CONDITIONS, QUESTION_LOOKS, watched_facts
 from fldp.presentation.number import figures as number_figures
+from fldp.presentation.number import number_tables
 from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.wire.description import describe
@@ -35,20 +36,32 @@ def estimate_of(tables: Tables, question: int | str, planned: int | None = None)
 
 
 def parts(tables: Tables, level: float, top: int, planned: int | None = None) -> list[object]:
-    """Return what to show of all questions: a table each, then the views, and what a report gives away.
+    """Return what to show of all questions: tables of each, then the views, and what a report gives away.
 
-    Where reports are ``planned``, the intervals of a question hold at every look.
+    If reports are ``planned``, the intervals of a question hold at every look. A number has its mean, quartiles and
+    cells, unless the tables were made consistent: its figures are of unbiased shares.
     """
     shown: list[object] = []
     for question, name in enumerate(tables.names):
         if not tables.has((question,)):
             shown.append(f"{single.visible(name)}: no report is about it yet.")
             continue
+        number = tables[name] if tables.original is None else None
+        if isinstance(number, Number):
+            shown += _number_tables(name, number if planned is None else number.watched(planned), level)
+            continue
         estimate = estimate_of(tables, question, planned)
         size = len(estimate.counts)
         title = f"{single.visible(name)}: the {min(top, size):,} largest of {size:,} estimates"
         shown.append(single.estimate_rows_table(title, single.estimate_rows(estimate, level, top), level))
     return [*shown, *([] if planned is None else [f"{QUESTION_LOOKS} {CONDITIONS}"]), *notes(tables)]
+
+
+def _number_tables(name: str, number: Number, level: float) -> list[Table]:
+    tables = number_tables(number, level)
+    for table in tables:
+        table.title = f"{single.visible(name)}: {table.title}"
+    return tables
 
 
 def notes(tables: Tables) -> list[str]:

@@ -54,6 +54,16 @@ const STRATEGIES = {
       round,
       inside.map((value) => `${value}\u0301`),
     ),
+  zeros: (round, inside) =>
+    renamed(
+      round,
+      inside.map((value) => `0${value}`),
+    ),
+  "closed and reopened": (round) => [
+    question(0, { labels: offered(VALUES.slice(0, 500)) }),
+    round % 2 ? "closed" : "open",
+  ],
+  "not yet open": (round, inside) => ({ ...renamed(round, inside), collect: { opens: "2999-01-01T00:00:00Z" } }),
   "sensitive values": (round, inside) => ({
     ...renamed(round, inside),
     oracle: { name: "urr", epsilon: EPSILON, sensitive: [0, 1] },
@@ -61,6 +71,27 @@ const STRATEGIES = {
   "closed every other time": (round, inside) => [renamed(round, inside), round % 2 ? "closed" : "open"],
   "wrong versions": (round, inside) => [renamed(round, inside), "open", round % 2 ? "ab".repeat(32) : undefined],
 };
+
+/** Ask two questions, of which another one must be answered each time. */
+const several = (round, tables) => {
+  const asked = ["smokes", "drinks"].map((name, place) => ({
+    ...{ name, question: "?", labels: ["never", "often"] },
+    ...(place === round % 2 ? { optional: true } : {}),
+  }));
+  const oracle = { name: "sampled", epsilon: EPSILON, base: "grr", views: [[0], [1]], weights: [2048, 2048] };
+  const { question: _, ...fields } = question(round, { name: `n${round}`, oracle });
+  return { ...fields, questions: asked, ...tables };
+};
+const SEVERAL = {
+  "all questions": (round) => several(round, {}),
+  "questions that chance chooses": (round) => several(round, { tables: { ask: "drawn" } }),
+};
+const ANSWERS = [
+  { smokes: "often", drinks: "never" },
+  { smokes: undefined, drinks: null },
+  { smokes: "", drinks: undefined },
+  { smokes: "sometimes", drinks: 7 },
+];
 
 /** Let a program of a person answer whatever is offered, by its name; return what the collector guesses and has seen. */
 async function attacked(server, strategy, value) {
@@ -100,5 +131,19 @@ for (const [name, strategy] of Object.entries(STRATEGIES)) {
     for (const { guess: __, ...one } of outcomes) assert.deepEqual(one, first); // who asks, speaks, how often, how long
     // A guess without knowledge is right once in 1,000, and five of 16 are with a probability below 5e-12.
     assert.ok(outcomes.filter(({ guess }, k) => guess === held[k]).length < 5);
+  });
+}
+
+for (const [name, strategy] of Object.entries(SEVERAL)) {
+  test(`who leaves questions unanswered speaks alike: ${name}`, async (t) => {
+    const server = await collector();
+    t.after(server.close);
+    const outcomes = [];
+    for (const answers of ANSWERS) outcomes.push(await attacked(server, strategy, answers));
+    for (const { guess: _, ...one } of outcomes) {
+      const { guess: __, ...first } = outcomes[0];
+      assert.deepEqual(one, first);
+      assert.deepEqual([one.rows, one.refusals], [ROUNDS, undefined]);
+    }
   });
 }

@@ -258,6 +258,28 @@ def offline(place):
     return play
 
 
+def taken_back(place):
+    """A report that is sent and taken back, and another visit."""
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        submit(watcher)
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+        press(watcher, "Tab", "Enter")
+        watcher.frame.get_by_role("dialog").wait_for()
+        watcher.step("asked")
+        press(watcher, "Shift+Tab", "Enter")
+        report(watcher, "Your report was taken back")
+        watcher.reload()
+        opened(watcher)
+        watcher.step("again")
+
+    return play
+
+
 def asked(place, go_on):
     """A survey of two labels, about which the page asks first."""
 
@@ -542,8 +564,8 @@ def test_not_even_by_a_host_that_hides_most_of_the_frame(stage):
     alike(lambda place: stage.visit(DIABETES, usual(place), clipped=True), (0, 2, 4), scrolls=True)
 
 
-@pytest.mark.parametrize("play", [unsent, offline])
-def test_nor_by_a_report_that_is_not_sent(stage, play):
+@pytest.mark.parametrize("play", [unsent, offline, taken_back])
+def test_nor_by_a_report_that_is_not_sent_or_taken_back(stage, play):
     stage.publish(DIABETES)
     forgiven = ["ERR_INTERNET_DISCONNECTED"] if play is offline else []
     alike(lambda place: stage.visit(DIABETES, play(place), window=PHONE, forgiven=forgiven), (0, 2))

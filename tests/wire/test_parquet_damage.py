@@ -78,6 +78,28 @@ def test_no_flipped_bit_changes_a_tally(tmp_path, name):
     assert noticed > len(bits) / 2  # most bits matter, so this did look at what it reads
 
 
+@pytest.mark.parametrize(
+    "oracle", [fldp.GRR(1.0, 300), fldp.FHR(1.0, 300), fldp.OUE(1.0, 12)], ids=lambda one: one.name
+)
+def test_no_flipped_bit_of_a_page_header_changes_a_tally(tmp_path, oracle):
+    """Every bit: a header that promises more values than there are would move the rows of the next row group."""
+    data, reports = written(oracle, 3, 300)
+    good, path = (oracle.tally(reports), VERSION), tmp_path / "x.parquet"
+    for bit in header_bits(data):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        assert outcome(read_whole, bytes(flipped)) in (None, good), bit
+        assert outcome(read_piece, bytes(flipped), path, oracle) in (None, good), bit
+
+
+def header_bits(data, size=24):
+    """Return the bits of the first bytes of every page of values: its header, and some of what follows."""
+    footer = pq.read_metadata(io.BytesIO(data))
+    for group in range(footer.num_row_groups):
+        start = footer.row_group(group).column(0).data_page_offset
+        yield from range(8 * start, 8 * (start + size))
+
+
 def rewritten(data, meta):
     """Write the same rows with other metadata."""
     table = pq.read_table(io.BytesIO(data))

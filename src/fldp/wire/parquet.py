@@ -102,12 +102,17 @@ def _rows_agree(footer: Any) -> bool:
 def batches(table: "ParquetFile", groups: Iterable[int], **options: int | list[str]) -> "Iterator[RecordBatch]":
     """Yield the rows of some row groups; a damaged page, or another number of rows than promised, is an error.
 
-    The rows are complete only if the iteration ends by itself.
+    The rows are complete only if the iteration ends by itself. Each row group is read by itself: where a damaged page
+    header promises more values than there are, the rows of the next group would move.
     """
-    numbers = list(groups)
-    missing = sum(table.metadata.row_group(number).num_rows for number in numbers)
+    for group in groups:
+        yield from _batches_of(table, group, options)
+
+
+def _batches_of(table: "ParquetFile", group: int, options: dict[str, int | list[str]]) -> "Iterator[RecordBatch]":
+    missing = table.metadata.row_group(group).num_rows
     try:
-        for rows in table.iter_batches(row_groups=numbers, **options):
+        for rows in table.iter_batches(row_groups=[group], **options):
             missing -= rows.num_rows
             rows.validate(full=True)
             yield rows

@@ -144,9 +144,9 @@ def mistake_in_command(words):
 def test_commands_in_sentences_are_commands():
     for module in COMMANDS:
         import_module(f"fldp.cli.{module}")
-    found = [code for path in EVERY for code in inline(path) if re.match(r"fldp [a-z][a-z-]*(?: |$)(?!\w+\|)", code)]
-    assert len(found) > 150
-    assert [code for code in found if mistake_in_command(code.split()[1:])] == []
+    commands = [code for path in EVERY for code in inline(path) if re.match(r"fldp [a-z][a-z-]*(?: |$)(?!\w+\|)", code)]
+    assert len(commands) > 150
+    assert [code for code in commands if mistake_in_command(code.split()[1:])] == []
     assert mistake_in_command(["estimates", "--none"]) == "--none"
     assert mistake_in_command(["token", "none"]) == "none"
 
@@ -166,8 +166,8 @@ def is_name(dotted):
 
 
 def test_names_in_sentences_are_names():
-    found = {name for path in EVERY for code in inline(path) for name in re.findall(r"^fldp(?:\.\w+)+", code)}
-    assert len(found) > 60
-    assert [name for name in sorted(found) if name.split(".")[1] not in NOT_PYTHON and not is_name(name)] == []
+    dotted = {name for path in EVERY for code in inline(path) for name in re.findall(r"^fldp(?:\.\w+)+", code)}
+    assert len(dotted) > 60
+    assert [name for name in sorted(dotted) if name.split(".")[1] not in NOT_PYTHON and not is_name(name)] == []
     assert not is_name("fldp.none")
     assert not is_name("fldp.Client.none")

@@ -1,4 +1,4 @@
-"""docs/tutorial.md, followed from top to bottom in an empty folder: its commands work, and end with the table to act on."""
+"""docs/tutorial.md, followed from top to bottom in an empty folder: its commands work, and end with the table shown."""
 
 import json
 import re

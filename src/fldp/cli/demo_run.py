@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shipped:
-    """One oracle's way from values to a tally, and what it took."""
+    """The tally of one oracle, the size of its file, and the seconds of both sides."""
 
     oracle: FrequencyOracle
     tally: Tally
@@ -37,7 +37,7 @@ class Shipped:
 
 
 def demo(epsilon: float, seed: int, folder: Path) -> None:
-    """Run the main job and print what happened."""
+    """Run the main job, and print costs, errors and the largest estimates."""
     values = zipf(seed)
     truth = np.bincount(values, minlength=1023)
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,12 +48,13 @@ def demo(epsilon: float, seed: int, folder: Path) -> None:
     plain = oue.oracle.estimate(oue.tally)
     rows = [("FHR, full", fhr, full), ("FHR, paper's", fhr, paper), ("OUE", oue, plain)]
     show("", cost_table(rows, truth), "", top_table(full, paper, plain, truth), "")
-    show(f"What each report gave away: FHR: {exposure(fhr.oracle)} OUE: {exposure(oue.oracle)}")
+    show("Each interval holds for a value named beforehand; among the largest estimates, more than 5 % may miss.", "")
+    show("What a report gives away:", f"FHR: {exposure(fhr.oracle)}", f"OUE: {exposure(oue.oracle)}", "")
     show(_picture(full, truth, folder / "top20.png"))
 
 
 def ship(oracle: FrequencyOracle, values: NDArray[np.int64], path: Path) -> Shipped:
-    """Privatize on the side of the clients, send through a file, tally on the side of the server."""
+    """Privatize as the clients, ship through a file, tally as the server."""
     oracle.tally(oracle.privatize(values[:2]))  # compile first, so that compilation is not timed
 
     def send() -> None:
@@ -67,10 +68,10 @@ def ship(oracle: FrequencyOracle, values: NDArray[np.int64], path: Path) -> Ship
 
 
 def cost_table(rows: list[tuple[str, Shipped, Estimate]], truth: NDArray[np.int64]) -> Table:
-    """Return what each way cost, and how far off it was."""
-    table = Table(title="What it cost, and the root mean squared error of the counts", title_justify="left")
+    """Return what each oracle costs, and its error."""
+    table = Table(title="Cost, and root mean squared error of a count, in users", title_justify="left")
     table.add_column("")
-    headings = "notion", "bits a report", "file, MB", "clients, s", "server, s", "error expected", "measured"
+    headings = "notion", "bits a report", "file, MB", "clients, s", "server, s", "expected error", "measured"
     for heading in headings:
         table.add_column(heading, justify="right")
     for name, shipped, estimate in rows:
@@ -94,17 +95,17 @@ def cost_table(rows: list[tuple[str, Shipped, Estimate]], truth: NDArray[np.int6
 def top_table(full: Estimate, paper: Estimate, plain: Estimate, truth: NDArray[np.int64], k: int = 20) -> Table:
     """Return the ``k`` largest estimates beside the true counts."""
     table = Table(title=f"The {k} largest estimates of FHR, by both decoders of the same reports", title_justify="left")
-    for heading in ("value", "true count", "FHR, full", "95 % interval", "holds", "FHR, paper's", "OUE"):
+    for heading in ("value", "true count", "FHR, full", "95 % interval", "covers", "FHR, paper's", "OUE"):
         table.add_column(heading, justify="right")
     for row in full.top(k):
         value = int(row["value"])
-        holds = row["low"] <= truth[value] <= row["high"]
+        covers = row["low"] <= truth[value] <= row["high"]
         table.add_row(
             str(value),
             f"{truth[value]:,}",
             f"{row['count']:,.0f}",
             f"{row['low']:,.0f} .. {row['high']:,.0f}",
-            "yes" if holds else "no",
+            "yes" if covers else "no",
             f"{paper.counts[value]:,.0f}",
             f"{plain.counts[value]:,.0f}",
         )

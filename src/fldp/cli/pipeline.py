@@ -68,7 +68,9 @@ def privatize(
         raise ParameterError(f"fldp: --output must not be the file of the values, got {output!r}")
     records = record_encoder(about, unknown)
     if records is not None:
-        _privatize_records(values, about, records, column, output, seed)
+        if column is not None:
+            raise ParameterError("fldp: --column is for one question; several have a column each, by their names")
+        _privatize_records(values, about, records, output, seed)
         return
     encoder = Encoder(about.question.value, unknown, about.question.value_type, about.question.choices)
     with progress("privatizing", None) as advance:
@@ -80,16 +82,12 @@ def privatize(
     note(f"{counted(count, 'report')} of {about.oracle!r}, eta {about.oracle.eta}")
 
 
-def _privatize_records(
-    values: str, about: "Subject", encoder: "RecordEncoder", column: str | None, output: str, seed: int | None
-) -> None:
+def _privatize_records(values: str, about: "Subject", encoder: "RecordEncoder", output: str, seed: int | None) -> None:
     """Turn rows of answers to several questions into reports, a column for each question."""
     from fldp.randomness.stream import Stream
     from fldp.wire import files as report_files
     from fldp.wire.record_cells import privatize_rows
 
-    if column is not None:
-        raise ParameterError("fldp: --column is for one question; several have a column each, by their names")
     with progress("privatizing", None) as advance:
         reports = privatize_rows(values, about.oracle, encoder, rng=Stream.of(seed), progress=advance)
         count = report_files.write_reports(output, about.oracle, reports, about.version)

@@ -27,7 +27,9 @@ ASK = ("all", "drawn")
 _KEYS = ("name", "question", "labels", "domain_size", "labels_file", "optional", "importance", NUMBER)
 _ORACLE = ("name", "epsilon", "base", "views", "weights", "eta")
 
-LabelsOf = Callable[[dict[str, Any], Path | None, MistakeList], tuple[tuple[str, ...] | None, dict[str, Any] | None]]
+Labels = tuple[tuple[str, ...] | None, dict[str, Any] | None]  # the labels, and the domain as parameters of an oracle
+ReadLabels = Callable[[dict[str, Any], MistakeList], Labels]
+LabelsOf = Callable[[dict[str, Any], Path | None, MistakeList], Labels]
 TextOf = Callable[[str, str, object], str]
 
 
@@ -66,12 +68,9 @@ def _question(
     for key in ("name", "question"):
         if key not in table:
             mistakes.note((here, key), f"{here}.{key} is missing")
-    inside = MistakeList()
-    labels, domain = labels_of({key: table[key] for key in table if key in (*_KEYS[2:5], NUMBER)}, folder, inside)
+    labels, domain = _labels(here, table, mistakes, lambda keys, inside: labels_of(keys, folder, inside))
     scale = _scale(here, table, mistakes) if NUMBER in table else None
     domain = {"domain_size": scale.size} if scale else domain
-    for mistake in inside.listed:
-        mistakes.note((here, *mistake.path), f"{here}.{mistake.message}")
     name = mistakes.check((here, "name"), SURVEY_NAME, table["name"]) if "name" in table else None
     wording = mistakes.check((here, "question"), text, table["question"]) if "question" in table else None
     optional = mistakes.check((here, "optional"), flag, table.get("optional", False))
@@ -84,6 +83,15 @@ def _question(
     if size is None or importance is None:
         return None
     return SurveyQuestion(str(name), str(wording), size, labels, bool(optional), importance, scale)
+
+
+def _labels(here: str, table: dict[str, Any], mistakes: MistakeList, read: ReadLabels) -> Labels:
+    """Return the labels of a question and its domain; mistakes are noted at the question's path."""
+    inside = MistakeList()
+    answers = read({key: table[key] for key in table if key in (*_KEYS[2:5], NUMBER)}, inside)
+    for mistake in inside.listed:
+        mistakes.note((here, *mistake.path), f"{here}.{mistake.message}")
+    return answers
 
 
 def _scale(here: str, table: dict[str, Any], mistakes: MistakeList) -> Scale | None:

@@ -286,10 +286,12 @@ def test_a_fold_step_of_no_rows_writes_nothing_for_a_survey_that_is_gone(store):
 def test_an_interrupted_deletion_is_finished_at_the_next_start(store):
     survey, number = publish(store)
     store.commit([submission(survey, number, b"a", [1])], DAY)
+    damage(store, "INSERT INTO deletions SELECT number, version, name FROM surveys")
     damage(store, "DELETE FROM surveys")
     folder = Folder(store, lambda number: None, 60)
     folder.stop()
     assert rows(store, "SELECT count(*) FROM segments") == rows(store, "SELECT count(*) FROM keys") == [(0,)]
+    assert store.deletions() == []
 
 
 def test_a_merged_tally_is_kept_and_counted(store):

@@ -16,10 +16,14 @@ FILE = "fldp.db"
 _APPLICATION = 0x666C6463  # "fldc": SQLite keeps it in the file's header, so that other files are known as such
 _PATIENCE = 10.0  # seconds to wait for another process
 _STATEMENTS = 256  # that stay prepared: some are for as many rows as come, up to 64
-_SETTINGS = (
-    "PRAGMA journal_mode = WAL",
+_DURABLE = (
     "PRAGMA synchronous = FULL",  # a commit is on the disk when it returns
     "PRAGMA fullfsync = ON",
+)
+_READING = ("PRAGMA query_only = ON", *_DURABLE)  # one that reads shortens the log, too: what it copies must be kept
+_SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    *_DURABLE,
     "PRAGMA secure_delete = ON",  # what is deleted is overwritten
     "PRAGMA trusted_schema = OFF",
     "PRAGMA journal_size_limit = 67108864",
@@ -49,7 +53,7 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
         cached_statements=_STATEMENTS,
     )
     try:
-        for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
+        for setting in _SETTINGS if writes else _READING:
             connection.execute(setting)
     except sqlite3.Error:
         connection.close()

@@ -44,13 +44,16 @@ _TWINS_BY_SCRIPT = (
     ("aeopcyxijshd", "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501"),
     ("qwlABEKMHOPC", "\u051b\u051d\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421"),
     ("TYXIJSGQW", "\u0422\u0423\u0425\u0406\u0408\u0405\u050c\u051a\u051c"),
+    ("vyVY", "\u0475\u04af\u0474\u04ae"),
     # Greek
     ("ABEZHIKMNOPT", "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4"),
-    ("YXovp", "\u03a5\u03a7\u03bf\u03bd\u03c1"),
+    ("YXovpjcJC", "\u03a5\u03a7\u03bf\u03bd\u03c1\u03f3\u03f2\u037f\u03f9"),
     # Armenian
     ("uohngqOSL", "\u057d\u0585\u0570\u0578\u0581\u0566\u0555\u054f\u053c"),
     # dashes
-    ("-------", "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"),
+    ("---------", "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\u02d7"),
+    # slashes, colons and commas
+    ("//::,,", "\u2044\u2215\u2236\ua789\u201a\u066b"),
     # apostrophes
     ("''''''''", "\u2018\u2019\u201b\u2032\u02bc\u02b9\u00b4\ua78c"),
     # quotation marks

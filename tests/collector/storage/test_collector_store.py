@@ -479,6 +479,13 @@ def test_the_log_stays_short_between_two_rounds(sqlite_store):
     assert 0 < written < 6 * 2**20
 
 
+def test_whoever_copies_from_the_log_has_the_file_on_the_disk_before_the_log_is_cut(sqlite_store):
+    """A round copies most of the log by a connection that reads; what is copied then is not synced again."""
+    with sqlite_store._borrowed() as connection:
+        settings = [connection.execute(f"PRAGMA {name}").fetchone() for name in ("synchronous", "fullfsync")]
+    assert settings == [(2,), (1,)]
+
+
 def test_nothing_is_left_on_the_disk_of_a_deleted_survey(sqlite_store):
     survey, number = publish(sqlite_store, name="deleted", oracle={"name": "oue", "epsilon": 1.0})
     sqlite_store.commit([submission(survey, number, b"k" * 32, [1] * 50)], DAY)

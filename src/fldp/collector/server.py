@@ -38,6 +38,7 @@ _MISSING = "there is no admin token: 'fldp token create admin {}' makes one, als
 
 _GARBAGE = 10_000, 20, 20  # new objects until the youngest are looked at, and how often until older ones are
 _MAX_RESERVE = 2.0  # seconds
+READ_BYTES = 1 << 16  # at once from a connection: each piece of a body costs a turn of the event loop
 _OTHER_FILES = 256  # that a collector has open beside its connections
 
 
@@ -243,6 +244,7 @@ async def _ended(collector: Collector, serving: "asyncio.Task[None]", seconds: f
 def _server(collector: Collector) -> Server:
     """Return the HTTP server. It limits headers and connections; bodies are limited where they are read."""
     settings = collector.settings
+    buffer = max(READ_BYTES, settings.max_header)  # of a header, and of each piece of a body
     return Server(
         create_app(collector),
         address=settings.host,
@@ -252,9 +254,7 @@ def _server(collector: Collector) -> Server:
         websockets=False,
         backlog=max(128, settings.max_connections),
         backpressure=settings.max_connections,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=round(1000 * settings.header_seconds), max_buffer_size=settings.max_header
-        ),
+        http1_settings=HTTP1Settings(header_read_timeout=round(1000 * settings.header_seconds), max_buffer_size=buffer),
         ssl_cert=settings.tls_certificate,
         ssl_key=settings.tls_key,
         ssl_protocol_min=SSLProtocols.tls12,

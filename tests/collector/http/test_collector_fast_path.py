@@ -455,3 +455,14 @@ def test_who_is_refused_waits_a_moment_and_only_so_many_do(tmp_path, monkeypatch
         asyncio.run(story())
     finally:
         collector.stop()
+
+
+@pytest.mark.parametrize(("size", "status", "taken"), [(100, 200, (1, 0)), (5_000, 200, (0, 1)), (17_000, 431, (0, 1))])
+def test_a_long_header_takes_the_full_way_and_one_beyond_the_limit_is_refused(collector, ways, size, status, taken):
+    async def story(client):
+        survey = await published(client, ways)
+        answer = await send(client, survey, headers=BYTES | {"X": "x" * size})
+        assert (answer.status_code, ways.taken()) == (status, taken)
+
+    play(collector, story)
+    assert rows(collector.store, "SELECT count(*) FROM keys") == [(int(status == 200),)]

@@ -26,6 +26,7 @@ from fldp.wire.single_reports import SingleReports
 
 ROUTE = "/v1/versions/{id}/reports"
 _BEFORE, _AFTER = ROUTE.split("{id}")
+_USUAL_BYTES = 4096  # of all headers: less than any limit, so no request is too large for the collector
 _ODD = frozenset((b"content-encoding", b"transfer-encoding"))
 _TYPE = BYTES.encode()
 _KEY = re.compile(IDEMPOTENCY_KEY.pattern.encode())
@@ -109,6 +110,7 @@ class FastPath:
         key = headers.get(b"idempotency-key", b"")
         if (
             len(headers) != len(scope["headers"])
+            or sum(map(len, headers)) + sum(map(len, headers.values())) > _USUAL_BYTES
             or not _ODD.isdisjoint(headers)
             or headers.get(b"content-length") != published.singles.length
             or headers.get(b"content-type", _TYPE) != _TYPE

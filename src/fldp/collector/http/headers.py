@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from starlette.datastructures import MutableHeaders
+from starlette.types import Scope
 
 Raw = list[tuple[bytes, bytes]]
 
@@ -14,6 +15,17 @@ HEADERS = {
 }
 _RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _ONLY_HTTPS = "max-age=31536000"
+_AROUND = len(": \r\n")  # the bytes of a header beside its name and value
+
+
+def head_bytes(scope: Scope) -> int:
+    """Return how long the header of a request is, its first line without the method included.
+
+    >>> head_bytes({"path": "/v1", "query_string": b"a=1", "headers": [(b"host", b"x")]})
+    15
+    """
+    headers = sum(len(name) + len(value) + _AROUND for name, value in scope["headers"])
+    return len(scope["path"]) + len(scope["query_string"]) + headers
 
 
 def completed(sent: Sequence[tuple[bytes, bytes]], readable: Mapping[str, str], scheme: str) -> Raw:

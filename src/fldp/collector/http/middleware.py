@@ -17,7 +17,7 @@ from fldp.collector.http.client_timeouts import ClientTimeout
 from fldp.collector.http.cors import allowed, preflight
 from fldp.collector.http.fast_path import ROUTE, Again, FastPath
 from fldp.collector.http.headers import HEADERS as HEADERS
-from fldp.collector.http.headers import completed
+from fldp.collector.http.headers import completed, head_bytes
 from fldp.collector.service import logs
 from fldp.collector.service.answers import AbandonedError
 from fldp.collector.service.collector import Collector
@@ -84,6 +84,8 @@ class Gate:
 
     async def _answer(self, passage: "_Passage", scope: Scope, receive: Receive) -> None:
         scope["app"] = self  # the router then raises what is not found, and this answers it
+        if head_bytes(scope) > (most := self.collector.settings.max_header):
+            raise Problem(431, None, f"the header of the request must have at most {most} bytes")
         if scope["path"] not in _UNLIMITED:
             passage.slot.take()
         if scope["method"] == "OPTIONS" and (answer := await preflight(self.collector, scope)):

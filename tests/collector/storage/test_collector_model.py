@@ -6,10 +6,11 @@ from hypothesis import Phase
 from fldp.collector.storage import admission
 from fldp.collector.storage.postgres import store as postgres
 from fldp.collector.storage.postgres import writes as postgres_writes
-from fldp.collector.storage.protocol import Admitted, SubmissionResult
+from fldp.collector.storage.protocol import Admitted, Submission, SubmissionResult
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite import store as sqlite
 from fldp.collector.storage.sqlite import writes as sqlite_writes
+from fldp.data.reports import Tally
 from support.collector_store import STORES
 from support.store_model import compare
 
@@ -97,6 +98,24 @@ def spend_on_nothing(monkeypatch):
     monkeypatch.setattr(admission.Admission, "admit", admit)
 
 
+def lose_reports_beside_a_tally(monkeypatch):
+    """What shares a commit with a tallied batch of its survey is lost."""
+    real = admission.Together._of
+
+    def alone(self, survey):
+        return (
+            real(admission.Together(_tallies=self._tallies), survey) if survey in self._tallies else real(self, survey)
+        )
+
+    monkeypatch.setattr(admission.Together, "_of", alone)
+
+
+def take_tallied_after_closing(monkeypatch):
+    """A closed survey takes a tallied batch as if it were a tally of another collector."""
+    any_tally = property(lambda self: self.content if isinstance(self.content, Tally) else None)
+    monkeypatch.setattr(Submission, "merged", any_tally)
+
+
 # The last is where the random interleavings begin: with these it is noticed after few of them.
 BREAKAGES = [
     ("sqlite", reuse_numbers, 16),
@@ -106,6 +125,8 @@ BREAKAGES = [
     ("sqlite", forget_tallies, 1),
     ("sqlite", answer_before_looking, 2),
     ("sqlite", spend_on_nothing, 5),
+    ("sqlite", lose_reports_beside_a_tally, 1),
+    ("sqlite", take_tallied_after_closing, 1),
 ]
 
 

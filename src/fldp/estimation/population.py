@@ -39,6 +39,7 @@ class PopulationShares(FramedAtLevel, Displayed):
     weights: tuple[float, ...]
     labels: Sequence[str] | None = None
     eta: float = 1.0
+    groups: tuple[Estimate, ...] = ()
 
     @property
     def stderr(self) -> Floats:
@@ -52,10 +53,23 @@ class PopulationShares(FramedAtLevel, Displayed):
         return float(sizes.sum() * (weights**2 / sizes).sum())
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Return intervals of the shares, one row of two ends per value; ``simultaneous``: of all at once."""
+        """Return intervals of the shares, one row of two ends per value; ``simultaneous``: of all at once.
+
+        Each end adds the square of how far the noise reaches in each group, by the law of its estimate, and of how far
+        the sampling does.
+        """
         miss = 1 - fraction("population", "level", level)
-        reach = z_score(1 - miss / len(self.shares) if simultaneous else level) * self.stderr
-        return np.stack([self.shares - reach, self.shares + reach], axis=1)
+        z = z_score(1 - miss / len(self.shares) if simultaneous else level)
+        low, high = np.sqrt(self._reach_of_noise(level, simultaneous=simultaneous) ** 2 + z**2 * self.sampling)
+        return np.stack([self.shares - low, self.shares + high], axis=1)
+
+    def _reach_of_noise(self, level: float, *, simultaneous: bool) -> Floats:
+        """Return how far the noise alone reaches below the shares, and above them."""
+        squares = np.zeros((2, len(self.shares)))
+        for group, weight in zip(self.groups, self.weights, strict=True):
+            ends = group.interval(level, simultaneous=simultaneous).T / group.n
+            squares += (weight * (ends - group.frequencies)) ** 2
+        return np.sqrt(squares)
 
     def _columns(self, level: float) -> Columns:
         low, high = self.interval(level).T
@@ -101,6 +115,7 @@ def population(
         shares,
         plain[0].labels,
         min(float(each.oracle.eta) for each in plain),
+        tuple(plain),
     )
 
 

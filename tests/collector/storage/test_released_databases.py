@@ -9,6 +9,7 @@ import asyncio
 import base64
 import gzip
 import json
+import math
 import re
 import subprocess
 import tarfile
@@ -63,7 +64,14 @@ def by_claim(told):
     return {one["claim"]: one for one in told} if is_tests else told
 
 
-def kept(before, now, where="", same=lambda where, before, now: before == now):
+def is_equal(before, now):
+    """Whether two values are equal; numbers to nine digits: the last ones depend on the processor."""
+    if isinstance(before, float) and isinstance(now, float):
+        return math.isclose(before, now, rel_tol=1e-9, abs_tol=1e-9)
+    return before == now
+
+
+def kept(before, now, where="", same=lambda where, before, now: is_equal(before, now)):
     """Yield where an answer of today lacks or changes what an earlier one said; new fields are fine."""
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before.keys() - SHARPER:
@@ -77,8 +85,8 @@ def kept(before, now, where="", same=lambda where, before, now: before == now):
 
 def same_but_errors(where, before, now):
     """Whether an answer is as it was; its errors, and what a note says of them, may be a little larger."""
-    if before == now or now is None:
-        return before == now
+    if now is None or is_equal(before, now):
+        return is_equal(before, now)
     if where.endswith("/stderr"):
         return before < now < LARGER * before
     return where.endswith("/note") and re.sub(r"\d", "", before) == re.sub(r"\d", "", now)

@@ -63,13 +63,13 @@ def test_independent_questions_are_called_associated_as_often_as_promised(size, 
 def test_independent_questions_of_few_people(margins, epsilon, people):
     """600 surveys: the test, single cells that stand out, and V above 0; more than 5 % show in one of 10^6 tests."""
     oracle, chance = fldp.Sampled(epsilon, answers=[len(each) for each in margins], views=2), np.random.default_rng(5)
-    found = np.zeros(3, np.int64)
+    alarms = np.zeros(3, np.int64)
     for run in range(600):
         rows = np.stack([chance.choice(len(each), people, p=each) for each in margins], axis=1)
         cross = oracle.estimate(oracle.privatize(rows, rng=run)).cross(0, 1)
-        found += [cross.independence().p_value <= 0.05, bool(cross.excess().any()), cross.association().low > 0]
-    print(f"{margins}, epsilon {epsilon:g}, {people} people:", (found / 600).round(3).tolist())
-    assert found.max() < most_broken(600, 0.05, 1e-6)
+        alarms += [cross.independence().p_value <= 0.05, bool(cross.excess().any()), cross.association().low > 0]
+    print(f"{margins}, epsilon {epsilon:g}, {people} people:", (alarms / 600).round(3).tolist())
+    assert alarms.max() < most_broken(600, 0.05, 1e-6)
 
 
 @pytest.mark.parametrize("people", [30, 100, 1000])
@@ -79,7 +79,7 @@ def test_comparisons_of_a_question_find_nothing(epsilon, people, population):
     """300 pairs of surveys of the same shares, for those who reported and for a population drawn anew."""
     oracle, chance = fldp.Sampled(epsilon, answers=[8, 3], views=1), np.random.default_rng(7)
     fixed = np.resize(np.repeat(np.arange(8), np.rint(SHARES * 20).astype(int)), people)
-    found = missed = 0
+    changes = missed = 0
     for run in range(300):
         pair = []
         for side in range(2):
@@ -88,10 +88,10 @@ def test_comparisons_of_a_question_find_nothing(epsilon, people, population):
             pair.append(oracle.estimate(oracle.privatize(rows, rng=2 * run + side))[0])
         change = pair[0].compare(pair[1], people="population" if population else "respondents")
         low, high = change.interval(simultaneous=True).T
-        found += change.significant().any()
+        changes += change.significant().any()
         missed += ((low > 1e-9) | (high < -1e-9)).any()
-    print(f"epsilon {epsilon:g}, {people} people: {found / 300:.3f} / {missed / 300:.3f}")
-    assert max(found, missed) < most_broken(300, 0.05, 1e-6)
+    print(f"epsilon {epsilon:g}, {people} people: {changes / 300:.3f} / {missed / 300:.3f}")
+    assert max(changes, missed) < most_broken(300, 0.05, 1e-6)
 
 
 def test_variance_of_those_who_reported():

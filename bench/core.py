@@ -278,11 +278,19 @@ def gateway() -> Answer:
     return duration("the gateway of oblivious HTTP", by_turns(ROUNDS, ours, client), below=0.0003, **about)
 
 
+def crowd() -> Answer:
+    """What a crowd of a billion adds to the privacy of a report, beside a crowd of a thousand times fewer."""
+    oracle = fldp.GRR(EPSILON, PEER_DOMAIN_SIZE)
+    ours, fewer = (clock(partial(fldp.shuffled, oracle, people), now=process_time) for people in (10**9, 10**6))
+    about = {"against": "a crowd of 10^6", "method": f"processor time, {BY_TURNS}"}
+    return duration("fldp.shuffled, a crowd of 10^9", by_turns(ROUNDS, ours, fewer), below=1.0, **about)
+
+
 QUESTIONS = (
     *(privatize_fhr, tally_fhr, tally_fwr, decode_pgr, tally_olh, privatize_oue),
     *(privatize_oue_by_bits, privatize_sue_by_bits, privatize_pgr, privatize_ss, tally_large_fhr, tally_large_fwr),
     *(transform, transform_shortest_threaded, stream_shortest_threaded, transform_long, stream_long),
-    *(transform_longer, stream_longer, import_package, first_batch, gateway),
+    *(transform_longer, stream_longer, import_package, first_batch, gateway, crowd),
 )
 
 

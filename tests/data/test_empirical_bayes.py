@@ -103,6 +103,17 @@ def test_groups_have_priors_of_their_own_and_strings_no_total():
     assert error(candidates_estimate, held) < 0.7 * error(fldp.postprocess(plain, "norm-sub"), held)
 
 
+def test_norm_sub_is_better_where_everybody_holds_one_value_of_few():
+    """The limit that the page names; the error is still below that of the unbiased estimate."""
+    oracle, truth, errors = fldp.GRR(4.0, 257), np.where(np.arange(257) == 7, 200_000, 0), np.zeros(3)
+    for run in range(4):
+        plain = oracle.estimate(fldp.simulate(oracle, truth, rng=run))
+        repaired = [fldp.postprocess(plain, method) for method in ("bayes", "norm-sub")]
+        errors += [error(each, truth) for each in (*repaired, plain)]
+    assert 1.1 < errors[0] / errors[1] < 4
+    assert errors[0] < errors[2]
+
+
 def test_the_noise_of_candidates_grows_with_their_holders():
     """RAPPOR at epsilon 4, where all of 100 people hold one of 150 candidates: without the slope 1.5 of norm-sub's."""
     oracle = fldp.RAPPOR(epsilon=4.0, epsilon_permanent=8.0).among([f"s{k}" for k in range(150)])

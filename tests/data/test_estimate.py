@@ -216,6 +216,19 @@ def test_a_sum_of_groups_leaves_out_what_is_known():
     assert est.sum([0, 3, 4, 5]).interval() == pytest.approx(est.interval()[0] + 10)
 
 
+def test_what_one_report_moves_in_a_sum():
+    """The most of any member: of a group with members, of a kind of value, of a value in linear decoding."""
+    grouped = fldp.Grouped(1.0, base="grr", groups=[3, 9]).estimator
+    small, large = (float(1 / (member.estimator.p - member.estimator.q)) for member in grouped.members)
+    assert small < large
+    assert grouped.jump_of_sum(np.arange(12) < 2) == pytest.approx(small)
+    assert grouped.jump_of_sum(np.arange(12) > 9) == pytest.approx(large)
+    assert grouped.jump_of_sum(np.arange(12) % 2 == 0) == pytest.approx(large)
+    channel = fldp.Exponential(4.5, 10, distance="line").estimator
+    assert channel.jump_of_sum(np.arange(10) < 3) == pytest.approx(channel.jumps[:3].max())
+    assert channel.jumps.min() > 1
+
+
 def test_the_interval_of_a_sum_of_many_is_nearly_that_of_a_normal_law():
     """A term for one report, and for each further holder, counts little among 10,000 people."""
     oracle = fldp.GRR(1.0, 5)

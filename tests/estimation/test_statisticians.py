@@ -173,6 +173,9 @@ def test_one_value_keeps_its_own_term_for_one_report(anytime):
     assert alone.jump.tolist() == [change.jump[3]]
     assert alone.jump[0] > 0
     assert alone.interval() == pytest.approx(change.interval()[3:4])
+    assert alone.p_values == pytest.approx(change.p_values[3:4] if anytime is None else alone.p_values)
+    for side, of_all in zip(getattr(alone, "sides", ()), getattr(change, "sides", ()), strict=True):
+        assert side.jump.tolist() == [of_all.jump[3]]
 
 
 @pytest.fixture

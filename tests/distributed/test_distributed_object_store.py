@@ -217,7 +217,7 @@ def test_the_commands_write_there(s3, tmp_path, lake):
     fill(store, survey, number, day01=5)
     store.close()
     said = shell("export", "--data", str(tmp_path / "data"), "--lake", lake)[1]
-    assert f"{lake}: 1 days written" in said
+    assert f"{lake}: 1 day written" in said
     elsewhere = f"s3://{s3.bucket()}"
     with collector(tmp_path / "data") as (url, token), Client(url, token) as client:
         assert client.export_lake(survey, lake) == {"2026-11-01": THERE}

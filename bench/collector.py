@@ -38,6 +38,7 @@ from support.postgres_server import PostgresServer
 CONNECTIONS, BATCH, BATCH_CONNECTIONS = 64, 100_000, 8
 SMALL_BATCH = 1_000  # a hundred thousand INSERTs would take minutes
 TURNS, SECONDS = 5, 4
+SETTLING, IDLE = 60, 0.05  # seconds that work may go on after its load, and of the processor in one that is idle
 SQLITE_RATIO, POSTGRES_RATIO, BATCH_RATIO, BATCH_RATE, GROWTH = 0.4, 0.3, 0.5, 3e6, 1.1
 BUSY, TAIL = 0.8, 4.0  # a share of the capacity, and what p99 may be there of p50
 SEVERAL = 1.0  # what a report may cost with two collectors of what it costs with one
@@ -85,7 +86,19 @@ def turn_of(served: Served, reports: int, connections: int, seconds: int = SECON
     load = served.send(reports, connections, seconds, **options)
     if not load.requests:
         return turn_of(served, reports, connections, 2 * seconds, **options)
+    settle(served)
     return Turn(load, tuple(after - start for after, start in zip(served.used, before, strict=True)))
+
+
+def settle(served: Served) -> None:
+    """Wait until a server has done what its load has left: folding counts in its own turn, not in the next one's."""
+    end, before = time.monotonic() + SETTLING, sum(served.used)
+    while time.monotonic() < end:
+        time.sleep(1)
+        now = sum(served.used)
+        if now - before < IDLE:
+            return
+        before = now
 
 
 def by_turns(servers: dict[str, Open], reports: int, connections: int) -> list[Row]:

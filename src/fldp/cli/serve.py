@@ -186,7 +186,7 @@ def show_findings(good: list[str], bad: list[str]) -> int:
 
 @app.command()
 def backup(
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; it must not be there yet.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; it must not exist yet.")],
     data: Data = None,
     database: Url = None,
 ) -> None:
@@ -203,11 +203,11 @@ def backup(
 
 @app.command()
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A file that backup has written.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A file that fldp backup wrote.")],
     data: Data = None,
     database: Url = None,
 ) -> None:
-    """Make a collector's data from a backup, in a folder or database that has none, and count everything again.
+    """Restore a collector from a backup, into a folder or database that has none, and count everything again.
 
     Reports withdrawn after the backup are counted again, until they are withdrawn again.
     """

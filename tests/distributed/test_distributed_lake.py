@@ -380,7 +380,7 @@ def test_a_lake_anywhere(memory):
 
 
 def test_a_lake_in_an_archive(tmp_path):
-    """An address inside of another is kept whole, so that another process can open it."""
+    """An address inside another is kept whole, so that another process can open it."""
     batches = [save(tmp_path / f"{seed}.parquet", seed=seed) for seed in (1, 2)]
     with zipfile.ZipFile(tmp_path / "lake.zip", "w") as archive:
         for seed in (1, 2):

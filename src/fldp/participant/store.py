@@ -79,7 +79,7 @@ class PassBook(Protocol):
         """Return what is kept of the pass to a version of a survey, or None."""
 
     def keep_pass(self, origin: str, version: str, text: str) -> None:
-        """Keep a text in the place of the one before, if there was one. No answer is in it, and it costs nothing."""
+        """Keep a text in place of the one before, if there was one. No answer is in it, and it costs nothing."""
 
 
 @runtime_checkable
@@ -90,7 +90,7 @@ class NoteBook(Protocol):
         """Return a text, or None."""
 
     def keep_note(self, origin: str, about: str, text: str) -> None:
-        """Keep a text in the place of the one before, if there was one. No answer is in it, and it costs nothing."""
+        """Keep a text in place of the one before, if there was one. No answer is in it, and it costs nothing."""
 
 
 @runtime_checkable

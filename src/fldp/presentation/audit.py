@@ -54,7 +54,7 @@ def notes(audit: Audit, days: int | None = None) -> list[str]:
 
 _HISTORIES = (
     "A report here is all reports of one person on {days} days, whose value stays; together they claim epsilon "
-    "{epsilon:g}. That a value changes is no part of the claim."
+    "{epsilon:g}. The claim does not cover changes of the value."
 )
 _PAIRS = "The last row compares how often pairs of reports of one value agree with how often random pairs do."
 _WORTH = (

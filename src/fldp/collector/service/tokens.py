@@ -81,7 +81,7 @@ def create_token(
 def secret_file(path: Path) -> Iterator[Callable[[str], object]]:
     """Yield what writes a secret into a new file that only its owner can read; a file that is there stays as it is.
 
-    That nothing is there is seen before the block, which makes the secret: it is not made in vain.
+    Checks that nothing is there before the block runs, which makes the secret: none is wasted.
     """
     taken = FldpError(f"{path}: already exists, and is not overwritten; move it away, or name another file")
     if path.exists():

@@ -350,9 +350,9 @@ class Tables(Displayed):
     ) -> Floats:
         """Return the covariance of linear combinations of the cells of a table; by default, of all cells in order.
 
-        Exact, given how many people each view has, but for the estimated shares in the place of the true ones: the
-        noise of the reports, and who was put into which view. For a population beyond those who reported, the chance of
-        who reported comes on top. ``held`` are shares of tables to take in the place of the estimated ones.
+        Given how many people each view has, it is exact except that estimated shares replace the true ones. It covers
+        the noise of the reports and the assignment to views; for a population beyond those who reported, also the
+        sampling. ``held`` are shares of tables to use instead of the estimated ones.
         """
         chosen = self._indices(questions)
         shape = tuple(self.oracle.answers[a] for a in chosen)

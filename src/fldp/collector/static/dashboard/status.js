@@ -6,7 +6,7 @@ import { get, Refused } from "../shared/session.js";
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
 
 /**
- * Find a survey among all that the token is good for.
+ * Find a survey among all that the token is valid for.
  *
  * @param {string} version
  * @returns {Promise<SurveyRow>}

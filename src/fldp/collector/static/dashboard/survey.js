@@ -322,7 +322,7 @@ const selectedText = (rows, size) =>
 const ALL_LOOKS = "These intervals hold for all values and whenever you look.";
 const ONE_LOOK = "True for this one look. Anybody who looks every day is misled in more than a quarter of cases.";
 const CHOSEN_DAYS =
-  "That is so for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
+  "This holds for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
 const UNBIASED = "The intervals belong to the unbiased estimate.";
 const SHRUNK =
   "Rare values are drawn towards each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
@@ -373,7 +373,7 @@ function noteLines(reply, size, query) {
     fromText(reply, query),
     reply.anytime && hasDays(query) ? CHOSEN_DAYS : null,
     grey
-      ? `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`
+      ? `Grey values (${count(grey)} of ${count(rows.length)}) cannot be told from zero: their intervals reach down to it.`
       : null,
     rest ? restText(rest, rows[0], n) : null,
     ...(query.get("method") === "select" ? [selectedText(rows.length, size)] : largestTexts(rows.length, size)),

@@ -54,7 +54,7 @@ _TOKEN = COLUMNS["tokens"]
 
 
 class PostgresStore:
-    """A store in the schema ``fldp`` of a PostgreSQL database, made if there is none.
+    """A store in the schema ``fldp`` of a PostgreSQL database, created if missing.
 
     Order of locks, so that no two transactions wait for each other: surveys by their numbers, then tickets, then keys.
     """

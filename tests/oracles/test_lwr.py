@@ -401,7 +401,7 @@ def test_the_card_names_both_epsilons_and_how_likely_a_change_shows(tmp_path):
     path.write_text(SURVEY)
     card = json.loads(shell("card", "--survey", path, "--users", 1000, "--seed", 1, "--json")[0])
     said = " ".join(card["words"]["If you answered again and again"])
-    assert "another that stays: epsilon 1, however many they are" in said
+    assert "another that stays: epsilon 1, however many there are" in said
     assert "whose hashes change in the same pattern: epsilon 2, 2 times 1. Your device is charged that, once." in said
     assert "No epsilon covers whether and when your answer changed. However long" in said
     assert "with a probability of 30.3" in said

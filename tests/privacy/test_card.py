@@ -154,7 +154,7 @@ NAMED = Survey.from_dict({**SURVEY, "title": "Browsers"})
 SPOKEN = {
     "rr": (fldp.RR(1.0), 100, "After 7 fresh answers, the best guess would be right in 90 % of all cases or more."),
     "rr, sure": (fldp.RR(20.0), 10_000, "at most 486 million times as likely"),
-    "rr, exact": (fldp.RR(20.0), 10_000, "is known to less than 0.001 % (95 % interval)"),
+    "rr, exact": (fldp.RR(20.0), 10_000, "is known to less than 0.001 percentage points (95 % interval)"),
     "rr, vague": (fldp.RR(0.001), 100, "at most 1.0011 times as likely"),
     "grr, 2": (fldp.GRR(1.0, 2), 1000, "Both answers could have given your report."),
     "grr, 3": (fldp.GRR(1.0, 3), 1000, "OUE would need epsilon 1.6 for the same error."),

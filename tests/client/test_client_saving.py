@@ -89,7 +89,7 @@ def test_what_went_into_a_pipe_is_not_written_twice(tmp_path):
     with (
         raw([answer(whole)[0][:-500]]) as (url, seen),
         Client(url, TOKEN, patience=0.01) as client,
-        pytest.raises(FldpError, match="the answer broke off, and what was written cannot be taken back"),
+        pytest.raises(FldpError, match="the answer broke off, and what was written cannot be undone"),
     ):
         client.save_estimates(VERSION, f"/dev/fd/{writing}", format="csv")
     os.close(writing)

@@ -130,7 +130,7 @@ def test_grouped_says_weak():
     card = fldp.card(fldp.Grouped(1.0, base="oue", groups=(3, 2, 8)), users=1000, rng=1)
     assert_spoken(card)
     text = words_of(card)
-    assert "In which group your answer is. This is weak" in text
+    assert "Which group your answer is in. This is weak" in text
     assert "(weak)" in text
     assert "at least 2." in text
 

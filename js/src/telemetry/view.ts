@@ -160,7 +160,7 @@ async function saysOf(survey: Survey | undefined, version: string, bytes: string
 
 /** Say what one report gives away for certain. */
 function exposure({ oracle }: Survey): string {
-  const none = "One report rules out no value for certain.";
+  const none = "No report rules out any value for certain.";
   if (!(oracle instanceof LWR)) return none;
   return (
     `${none} All reports of a value that stays keep epsilon ${oracle.settings.epsilon_permanent}. Those of values that ` +

@@ -90,7 +90,7 @@ def _check_folders(folders: dict[str, Path], code: int) -> None:
     """Exit with this code if a folder can neither be written to nor created."""
     for name, folder in folders.items():
         if not writable(folder) and (folder.exists() or not writable(folder.parent)):
-            note(f"serve: {name} must be a folder that can be written to, or made inside one, got {str(folder)!r}")
+            note(f"serve: {name} must be a folder that can be written to, or created inside one, got {str(folder)!r}")
             raise typer.Exit(code)
 
 

@@ -89,7 +89,7 @@ def given_away(audit: Audit, oracle: FrequencyOracle) -> str:
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=2)
     >>> given_away(fldp.audit(oracle, samples=400, rng=7), oracle)
-    'As declared: One report rules out no value for certain.'
+    'As declared: No report rules out any value for certain.'
     """
     if audit.holds:
         return f"As declared: {exposure(oracle)}"

@@ -145,7 +145,7 @@ def _certain(card: Card) -> tuple[str, ...]:
     if not card.certain:
         return (f"Nothing. {'Both' if size == 2 else f'Each of the {size:,}'} answers could have given your report.",)
     if card.oracle.eta == 0:
-        first = "In which group your answer is. This is weak: answers in different groups are not protected at all."
+        first = "Which group your answer is in. This is weak: answers in different groups are not protected at all."
     else:
         first = analysis(card.oracle).unprotected or "That some answers are not yours, whatever epsilon is."
     return first, f"Of {_answers(size)} it leaves {_left(card)}."

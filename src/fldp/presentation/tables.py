@@ -208,7 +208,7 @@ def _print(target: Console, renderables: Iterable[object]) -> None:
 
 
 def show_facts(facts: dict[str, Json], as_json: bool) -> None:
-    """Print named facts, one on a line, or as JSON."""
+    """Print named facts, one per line, or as JSON."""
     show(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else facts)
 
 

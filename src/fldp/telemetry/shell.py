@@ -30,7 +30,7 @@ def _choose(mode: str, app: str | None) -> None:
     typer.echo(f"telemetry is {mode} for {app or 'all programs'}, as {path} says")
     stronger = modes.by_variables(os.environ)
     if stronger is not None:
-        typer.echo(f"in this shell something stronger decides: {stronger.reason}")
+        typer.echo(f"in this shell, a stronger setting decides: {stronger.reason}")
     if mode == "off":
         _tell(forget_aggregates(app), "its aggregates are not deleted")
 

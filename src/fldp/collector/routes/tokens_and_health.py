@@ -61,7 +61,7 @@ async def readyz(call: Call[None, None]) -> Response:
     if call.collector.stopping:
         raise busy("the collector is stopping")
     if not call.collector.alive:
-        raise busy("the collector must be started again")
+        raise busy("the collector must be restarted")
     if not await call.collector.readiness.is_ready():
         raise unavailable("the store cannot be written")
     return reply(Status(status="ready"))

@@ -72,7 +72,7 @@ class GroupCommitter(Generic[S]):
     def put(self, submission: S) -> "asyncio.Future[SubmissionResult]":
         """Begin to write a submission; return what will have its result."""
         if not self.alive or len(self._queue) >= self._most:
-            raise BusyError("collector: too many reports wait to be written, try again")
+            raise BusyError("collector: too many reports are waiting to be written, try again")
         loop = self._loop
         if loop is None or loop.is_closed():  # asking which one runs takes a system call in Python 3.11
             loop = self._loop = asyncio.get_running_loop()

@@ -44,13 +44,13 @@ class TokenTerms:
         >>> mistakes.messages[0]
         "scope must be one of 'admin', 'read', 'send', got 'root'"
         >>> mistakes.messages[1]
-        "expires must be a time to come, such as 2030-01-01T00:00:00Z, got 'soon'"
+        "expires must be a time in the future, such as 2030-01-01T00:00:00Z, got 'soon'"
         """
 
         def to_come(owner: str, name: str, value: Any) -> datetime:
             time = parse_time(value) if isinstance(value, str) else None
             if time is None or time <= now:
-                raise fail(owner, name, "a time to come, such as 2030-01-01T00:00:00Z", value)
+                raise fail(owner, name, "a time in the future, such as 2030-01-01T00:00:00Z", value)
             return time
 
         rules: dict[str, Constraint] = {

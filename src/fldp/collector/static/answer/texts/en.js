@@ -262,7 +262,7 @@ export const en = {
     nothing: (size) => `Nothing. Each of the ${count(size)} answers could have given your report.`,
     nothingText: "Nothing. Every text could have given your report.",
     someNot: "That some answers are not yours, whatever epsilon is.",
-    group: "In which group your answer is. This is weak: answers in different groups are not protected at all.",
+    group: "Which group your answer is in. This is weak: answers in different groups are not protected at all.",
     /** @type {(size: number, left: string) => string} */
     leaves: (size, left) => `Of ${count(size)} answers it leaves ${left}.`,
     etaOne: "Each report could come from any answer. This is plain local differential privacy.",

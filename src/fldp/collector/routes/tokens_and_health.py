@@ -57,7 +57,7 @@ async def healthz(call: Call[None, None]) -> Response:
 
 
 async def readyz(call: Call[None, None]) -> Response:
-    """Readiness: reports can be written, which was tried, and are folded."""
+    """Readiness: a test write succeeded, and reports are folded."""
     if call.collector.stopping:
         raise busy("the collector is stopping")
     if not call.collector.alive:

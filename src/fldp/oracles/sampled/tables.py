@@ -47,7 +47,7 @@ SharesOf = Callable[[Questions], Floats]  # the shares of all cells of a table
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of tables: its name, the labels of its answers, and what it is shown as where that is no estimate.
+    """A question of tables: its name, its labels, and how it is shown if not as an estimate.
 
     The last answer of an ``optional`` question is "no answer".
     """
@@ -233,7 +233,7 @@ class Tables(Displayed):
         return _norm_sub(table.reshape(-1), 1.0).reshape(table.shape)
 
     def _unbiased(self, questions: Questions) -> Floats:
-        """Return the unbiased shares, of a table of which there are many cells only once."""
+        """Return the unbiased shares; those of a table with many cells are computed once."""
         if questions not in self._known_tables:
             self._known_tables[questions] = self._effects.table(questions, self.decoded)
             self._known_tables[questions].setflags(write=False)
@@ -360,7 +360,7 @@ class Tables(Displayed):
         return self._covariance_at(self.plausible, chosen, rows, people, held)
 
     def larger_covariance(self, questions: Iterable[int | str], weights: Floats) -> Floats:
-        """Return a covariance of a few linear combinations: no sum of them varies less, at repaired or unbiased shares.
+        """Return a covariance that is at least as large, for every sum, as those at repaired and at unbiased shares.
 
         As in ``variances``, repaired shares alone are enough where noise does not depend on who holds what.
         """

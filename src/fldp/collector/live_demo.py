@@ -74,7 +74,7 @@ class _Crowd:
         return system() - timedelta(days=self._days_ago)
 
     def begin(self, url: str, secret: str | None) -> None:
-        """Have the people answer, beside the collector that listens now."""
+        """Start the people's answers, beside the collector that now listens."""
         self._threads.append(threading.Thread(target=self.answer, args=(url, secret), daemon=True))
         self._threads[-1].start()
 

@@ -118,7 +118,7 @@ class GroupCommitter(Generic[S]):
 
 
 def _answer(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:
-    """Have the event loop answer a whole batch: the newest one's. A loop that has ended has nobody left who waits."""
+    """Let the newest request's event loop answer the whole batch. Nobody waits on a loop that has ended."""
     if batch:
         with suppress(RuntimeError):
             batch[-1][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)

@@ -20,14 +20,14 @@ export async function rowOf(version) {
 }
 
 /**
- * Return what tells whether the reports of a survey are others now: each of the two numbers grows alone.
+ * Return a text that changes whenever the reports of a survey do: its two numbers only grow.
  *
  * @param {SurveyRow} row
  */
 export const amountOf = ({ n, withdrawn = 0 }) => `${n} ${withdrawn}`;
 
 /**
- * Return what of a query says which days are meant.
+ * Return the part of a query that selects days.
  *
  * @param {URLSearchParams} query
  */

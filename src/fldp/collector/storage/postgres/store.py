@@ -269,7 +269,7 @@ class PostgresStore:
         """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
 
     def _clear(self, tables: str, *, shrink: bool = True) -> None:
-        """Have the server clear away what was deleted or replaced; by itself it takes its time.
+        """Make the server reclaim what was deleted or replaced; left alone, it takes its time.
 
         To shrink a table takes a moment in which nobody else may write to it.
         """

@@ -111,7 +111,7 @@ def find_answer(book: Book, charge: Charge) -> bytes | None:
 
 
 def count_refusal(store: Store, origin: str, day: str) -> None:
-    """Count a refused survey if the store can. A failure to count is ignored: the refusal itself is what is reported."""
+    """Count a refused survey if the store can. A failure to count is ignored: the refusal itself matters."""
     with suppress(FldpError), store.exclusive() as book:
         if isinstance(book, RefusalBook):
             book.refuse(origin, day)

@@ -305,7 +305,7 @@ def test_a_new_survey_in_three_steps(visitor, server):
     page.get_by_text(f"{server.url}/s/how-many-cups").wait_for()
     page.get_by_label("Answers, one per line").fill("none\n1\n1\n3 or more")
     page.get_by_role("button", name="Continue").click()
-    page.get_by_text("The answer “1” stands there twice.").wait_for()
+    page.get_by_text("The answer “1” appears twice.").wait_for()
     accessible(page)
     page.get_by_label("Answers, one per line").fill("none\n1\n2\n3\n4 or more")
     page.get_by_role("button", name="Continue").click()

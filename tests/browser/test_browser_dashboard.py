@@ -611,9 +611,9 @@ def test_mistakes_of_a_new_survey_are_told(visitor, server):
     page.get_by_label("Question").fill("Which?")
     page.get_by_label("Answers, one per line").fill("same\nsame\nother")
     page.get_by_label("Origins").fill("nonsense")
-    page.locator(".advice", has_text="The answer “same” stands there twice.").wait_for()
+    page.locator(".advice", has_text="The answer “same” appears twice.").wait_for()
     page.get_by_role("button", name="Publish this survey").click()
-    page.locator(".notice.bad", has_text="The answer “same” stands there twice.").wait_for()
+    page.locator(".notice.bad", has_text="The answer “same” appears twice.").wait_for()
     page.get_by_label("Answers, one per line").fill("same\nother")
     page.evaluate(SLOW)  # the planner is asked when nothing is typed any more, which is while the survey is published
     page.get_by_role("button", name="Publish this survey").click()

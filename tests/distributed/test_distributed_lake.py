@@ -295,7 +295,7 @@ def test_the_list_of_bad_rows_is_short_and_their_number_is_not(tmp_path):
 
 def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):
     save(tmp_path / "x.parquet")
-    with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are good"):
+    with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are valid"):
         tally(tmp_path, skip_bad=True)
     path = day_file(tmp_path / "lake", ONE, "2026-11-02")
     saved = save(path, survey=ONE)

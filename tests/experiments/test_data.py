@@ -420,7 +420,7 @@ def test_a_file_whose_hash_is_another(folders, server):
     )
     assert os.listdir(folders / "cache") == []
     (folders / "data" / "x.zip").write_bytes(brown_zip())
-    assert f"{folders / 'data' / 'x.zip'}: is another file than" in complaint(
+    assert f"{folders / 'data' / 'x.zip'}: is not the file from" in complaint(
         lambda: corpora.prepared("w", wrong, corpora.count_words, (10, 8))
     )
 

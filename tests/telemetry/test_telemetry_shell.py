@@ -83,7 +83,7 @@ def test_off_deletes_aggregates_and_a_variable_is_stronger(ran, monkeypatch):
     with ran.state.exclusive() as rows:
         assert rows.aggregate("2026-01", "theme") == {}
     monkeypatch.setenv("DO_NOT_TRACK", "1")
-    assert "something stronger decides: DO_NOT_TRACK is set" in said("on")
+    assert "a stronger setting decides: DO_NOT_TRACK is set" in said("on")
 
 
 def test_one_damaged_file_keeps_no_command_from_the_others(ran):

@@ -320,7 +320,8 @@ def test_script_in_texts_is_text(visitor, server, token):
 
 def test_a_survey_that_is_deleted_while_the_page_is_open(visitor, server, token):
     survey = server.publish(name="deleted", minimum=1)
-    page = look(visitor, server, token, survey)
+    with visitor.context.expect_event("requestfinished", lambda request: request.url.endswith("/days")):  # the last one
+        page = look(visitor, server, token, survey)
     page.get_by_text("There are no reports yet.").first.wait_for()
     with server.admin as client:
         client.delete("/v1/surveys/deleted", params={"all": "true"})

@@ -125,8 +125,8 @@ function givenAway({ oracle, labels }: Survey): string[] {
     `${best}; with all reports, while the value stays the same, ${guess(Number(oracle.settings.epsilon_permanent))}.`,
     `All these reports together: epsilon ${oracle.settings.epsilon_permanent}, eta 1, ` +
       `however many. For histories that change alike: epsilon ${lastingEpsilon}.`,
-    "No epsilon protects whether and when the value changes: however long somebody watches, a change shows with a " +
-      `probability of ${oracle.changeVisible.toFixed(3)}.`,
+    "No epsilon covers whether a value changes, or when: however long somebody watches, a change shows with " +
+      `probability ${oracle.changeVisible.toFixed(3)}.`,
     "A part of each report stays the same: reports of this metric can be recognised as those of one install.",
   ];
 }

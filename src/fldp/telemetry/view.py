@@ -59,8 +59,8 @@ class GivenAway(NamedTuple):
             f"{best}; with all reports, while the value stays the same, with {self.guess(self.lasting):.3f} at most.",
             f"All these reports together: epsilon {number_text(self.lasting)}, eta 1, "
             f"however many. For histories that change alike: epsilon {number_text(2 * self.lasting)}.",
-            "No epsilon protects whether and when the value changes: however long somebody watches, a change "
-            f"shows with a probability of {self.change_visible:.3f}.",
+            "No epsilon covers whether a value changes, or when: however long somebody watches, a change shows with "
+            f"probability {self.change_visible:.3f}.",
             "A part of each report stays the same: reports of this metric can be recognised as those of one install.",
         )
 

@@ -47,7 +47,7 @@ def beside_numpy(name: str, line: list[str], at_most: float) -> Answer:
     return slowdown(name, times, at_most=at_most, against="import numpy", method=METHOD)
 
 
-MADE = (
+PREPARATION = (
     ["sample", "-o", "people.csv"],
     ["survey", "init", "people.csv", "--name", "commute", "-o", "survey.toml"],
 )
@@ -61,7 +61,7 @@ PIPELINE = (
 def pipeline() -> Answer:
     """Privatize, tally and estimate the 20,000 people that ``fldp sample`` makes up: the best of each, added up."""
     with TemporaryDirectory() as folder:
-        for words in MADE:
+        for words in PREPARATION:
             process_clock(shell(*words), folder=folder)
         clocks = [process_clock(shell(*words), folder=folder) for words in PIPELINE]
         pairs = [by_turns(ROUNDS, each, process_clock(["import numpy"])) for each in clocks]

@@ -20,7 +20,7 @@ class Family:
 
     @contextmanager
     def joined(self) -> Iterator[None]:
-        """Have the children that are started in this block belong to the family."""
+        """Count the children that are started in this block as members of the family."""
         before = set(psutil.Process().children())
         yield
         self.children += set(psutil.Process().children()) - before

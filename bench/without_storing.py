@@ -1,4 +1,4 @@
-"""The collector as it is, but for one thing: it answers without storing. Takes the arguments of ``fldp``."""
+"""The collector with one change: it answers without storing. Takes the arguments of ``fldp``."""
 
 from collections.abc import Sequence
 

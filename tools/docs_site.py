@@ -150,8 +150,8 @@ def shell() -> str:
         import_module(f"fldp.cli.{module}")
     group = get_command(cli.app)
     parts = [
-        "# Commands\n\nThis page is written from the help of the commands. `fldp COMMAND --help` says the same in the "
-        "shell, and with `--oracle NAME` it has the options of that oracle, too.\n"
+        "# Commands\n\nThis page is generated from the help of the commands. In the shell, `fldp COMMAND --help` shows "
+        "the same; with `--oracle NAME`, also the options of that oracle.\n"
     ]
     for name, entry in ENTRIES.items():
         context = click.Context(group, info_name="fldp")
@@ -195,8 +195,8 @@ def settings() -> str:
         for name, default, about in described()
     ]
     return (
-        "# Settings of a collector\n\nA flag comes before a variable of the environment, a variable before the file "
-        "(`--config FILE` or `FLDP_CONFIG`, TOML, with the names of the flags and `_` for `-`), and the file before "
+        "# Settings of a collector\n\nA flag overrides an environment variable, a variable overrides the file "
+        "(`--config FILE` or `FLDP_CONFIG`, TOML, with the names of the flags and `_` for `-`), and the file overrides "
         "the default. `fldp serve --check` shows the settings, or everything that is wrong with them.\n\n"
         "| flag | variable | default | what |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )
@@ -205,7 +205,7 @@ def settings() -> str:
 def interface(description: dict[str, Any]) -> str:
     """Describe the HTTP interface from its OpenAPI document."""
     parts = [
-        "# The HTTP interface\n\nThis page is written from the description that every collector serves at "
+        "# The HTTP interface\n\nThis page is generated from the description that every collector serves at "
         "`/openapi.json`. [The collector](../collector.md#routes) explains it.\n"
     ]
     for path, methods in description["paths"].items():
@@ -275,7 +275,7 @@ def api() -> Iterator[tuple[str, str]]:
     for room in ("client", "distributed", "telemetry", "wire"):
         own = [name for name in import_module(f"fldp.{room}").__all__ if not name.isupper()]
         rooms.setdefault(room, []).extend(f"fldp.{room}.{name}" for name in own if name not in fldp.__all__)
-    index = ["# Python\n\nThis part is written from the docstrings.\n", "| page | names |\n|---|---|"]
+    index = ["# Python\n\nThis part is generated from the docstrings.\n", "| page | names |\n|---|---|"]
     for room, names in sorted(rooms.items()):
         about = linked((import_module(f"fldp.{room}").__doc__ or "").partition("\n\n")[0])
         shown = ", ".join(f"[`{name.removeprefix('fldp.')}`]({room}.md#{name})" for name in names)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 UV = Path(sys.executable).with_name("uv")
-# Printed inside of the new environment: each distribution, and the bytes of the files it lists.
+# Printed inside the new environment: each distribution, and the bytes of the files it lists.
 MEASURE = """
 from importlib.metadata import distributions
 for one in distributions():

@@ -1,4 +1,4 @@
-"""Run multi-freq-ldpy by the use that its README shows: one call a user, one call for all reports.
+"""Run multi-freq-ldpy as its README shows: one call per user, one call for all reports.
 
 It runs in the environment of the peer.
 """

@@ -1,4 +1,4 @@
-"""Run pure-ldp by the use that its README shows: one call a user, one call a report.
+"""Run pure-ldp as its README shows: one call per user, one call per report.
 
 It runs in the environment of the peer. The core's questions cut the work into chunks, and the best chunk counts:
 chunks are about as long as one of our runs, so both sides have the same chance to find the machine quiet.
@@ -19,7 +19,7 @@ from pure_ldp.frequency_oracles.local_hashing import FastLHClient, FastLHServer,
 from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 from pure_ldp.heavy_hitters.prefix_extending import PEMClient, PEMServer
 
-warnings.simplefilter("ignore")  # it says of every small number of reports that it is small
+warnings.simplefilter("ignore")  # it warns about every small number of reports
 
 
 def pair_of(client, server, **options):

@@ -38,7 +38,7 @@ def main() -> None:
     """Count, print, and record what the metrics ask for."""
     parser = argparse.ArgumentParser(prog="wordy", description="Count words.")
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("-r", "--recursive", action="store_true", help="the files inside of folders, too")
+    parser.add_argument("-r", "--recursive", action="store_true", help="the files inside folders, too")
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text")
     options = parser.parse_args()
     telemetry.setup("metrics.toml")

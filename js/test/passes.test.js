@@ -187,7 +187,7 @@ test("what is damaged or no key is refused", async () => {
   );
 });
 
-test("a pass is sent in the place of a ticket, and decides masks", async (t) => {
+test("a pass is sent in place of a ticket, and decides masks", async (t) => {
   withoutWaiting(t);
   const survey = await surveyOf({ derive: true });
   const asked = network(t, ({ url, body }) =>

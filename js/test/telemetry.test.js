@@ -538,7 +538,7 @@ test("the notice comes once before the first report, and where it throws nothing
     assert.equal(sent.length, count, day);
   }
   assert.equal(told.length, 1);
-  assert.match(told[0][0], /sync: One report: epsilon 0.5, eta 1.*a change shows with a probability of 0.303/);
+  assert.match(told[0][0], /sync: One report: epsilon 0.5, eta 1.*a change shows with probability 0.303/);
   assert.equal(told[0][1], 0);
 });
 

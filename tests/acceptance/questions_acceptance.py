@@ -123,7 +123,7 @@ def test_variance_of_those_who_reported():
 
 
 class Known(fldp.Tables):
-    """Tables with the true shares in the place of estimated ones."""
+    """Tables with the true shares in place of estimated ones."""
 
     def plausible(self, questions):
         return self.truth[questions]

@@ -35,7 +35,7 @@ def within_limits(metrics, folder, numbers):
 @pytest.mark.serving
 @pytest.mark.parametrize(("period", "count", "epsilon"), [("month", 12, 1.0), ("week", 52, 0.2)])
 def test_a_year_of_installs(period, count, epsilon):
-    """All shares of all metrics lie inside of their intervals at once, which fails by chance in 5 of 100 runs; no
+    """All shares of all metrics lie inside their intervals at once, which fails by chance in 5 of 100 runs; no
     install is above its limits."""
     metrics = read_metrics(str(ROOT / "examples" / "wordy" / "metrics.toml"))
     metrics = metrics._replace(period=period, epsilon=epsilon)

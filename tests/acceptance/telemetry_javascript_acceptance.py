@@ -64,7 +64,7 @@ def excess(charges):
 
 @pytest.mark.serving
 def test_a_year_of_installs_in_javascript():
-    """All shares of all metrics lie inside of their intervals at once, which fails by chance in 5 of 100 runs; no
+    """All shares of all metrics lie inside their intervals at once, which fails by chance in 5 of 100 runs; no
     install is above its limits."""
     with (
         quick_folder() as folder,

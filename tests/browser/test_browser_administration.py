@@ -303,11 +303,11 @@ def test_a_new_survey_in_three_steps(visitor, server):
     page.get_by_text("Write a question.").wait_for()
     page.get_by_label("Question").fill("How many cups?")
     page.get_by_text(f"{server.url}/s/how-many-cups").wait_for()
-    page.get_by_label("Answers, one on a line").fill("none\n1\n1\n3 or more")
+    page.get_by_label("Answers, one per line").fill("none\n1\n1\n3 or more")
     page.get_by_role("button", name="Continue").click()
-    page.get_by_text("The answer “1” stands there twice.").wait_for()
+    page.get_by_text("The answer “1” appears twice.").wait_for()
     accessible(page)
-    page.get_by_label("Answers, one on a line").fill("none\n1\n2\n3\n4 or more")
+    page.get_by_label("Answers, one per line").fill("none\n1\n2\n3\n4 or more")
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("rises from 20 % to at most 40.5 %").wait_for()
     assert page.evaluate("document.activeElement.textContent") == "How strongly are answers protected?"
@@ -340,11 +340,11 @@ def test_what_was_entered_goes_on_to_all_settings(visitor, server):
     page = look(visitor, server)
     page.get_by_role("link", name="New survey").click()
     page.get_by_label("Question").fill("Tea or coffee?")
-    page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
+    page.get_by_label("Answers, one per line").fill("tea\ncoffee\nwater")
     page.get_by_role("link", name="Advanced: all settings").click()
     page.get_by_role("heading", name="New survey, all settings").wait_for()
     assert page.get_by_label("Name, in the address").input_value() == "tea-or-coffee"
-    assert page.get_by_label("Answers, one on a line").input_value() == "tea\ncoffee\nwater"
+    assert page.get_by_label("Answers, one per line").input_value() == "tea\ncoffee\nwater"
     page.get_by_label("Question").fill("Tea, or not?")
     assert page.get_by_label("Name, in the address").input_value() == "tea-or-not"
     page.get_by_label("Name, in the address").fill("mine")

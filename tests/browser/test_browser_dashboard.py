@@ -185,7 +185,7 @@ def test_the_chart_is_drawn_to_scale_with_whiskers_and_greys_what_may_be_zero(vi
     to_scale(page, sorted(rows, key=lambda row: -row["count"]))
     grey = sum(row["low"] <= 0 for row in rows)
     expect(page.locator("tr.unsure")).to_have_count(grey)
-    expect(page.get_by_text(f"That is so for {grey} of 5 values.")).to_have_count(1)
+    expect(page.get_by_text(f"Grey values ({grey} of 5) cannot be told from zero")).to_have_count(1)
     assert rows[0]["label"] in page.locator("svg.chart").first.get_attribute("aria-label")
 
 
@@ -227,14 +227,14 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     page.get_by_label("Interval level").select_option("0.999")
     page.get_by_text("about 1 in 1,000 misses the true value").wait_for()
     page.get_by_text(
-        "True for this one look. Anybody who looks every day is misled in more than a quarter of cases."
+        "This holds for one look. Anybody who looks every day is misled in more than a quarter of cases."
     ).wait_for()
     page.get_by_label("Post-processing").select_option("")
     page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
     with page.expect_request(lambda request: "estimates" in request.url and "anytime" not in request.url):
         page.get_by_label("Intervals hold").select_option("One look, decided beforehand (narrower)")
     page.get_by_text(
-        "True for this one look. Anybody who looks every day is misled in more than a quarter of cases."
+        "This holds for one look. Anybody who looks every day is misled in more than a quarter of cases."
     ).wait_for()
     page.get_by_label("Intervals hold").select_option("Whenever you look")
     page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
@@ -320,7 +320,8 @@ def test_script_in_texts_is_text(visitor, server, token):
 
 def test_a_survey_that_is_deleted_while_the_page_is_open(visitor, server, token):
     survey = server.publish(name="deleted", minimum=1)
-    page = look(visitor, server, token, survey)
+    with visitor.context.expect_event("requestfinished", lambda request: request.url.endswith("/days")):  # the last one
+        page = look(visitor, server, token, survey)
     page.get_by_text("There are no reports yet.").first.wait_for()
     with server.admin as client:
         client.delete("/v1/surveys/deleted", params={"all": "true"})
@@ -489,7 +490,7 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     accessible(page)
     page.get_by_label("Name, in the address").fill("made")
     page.get_by_label("Question").fill("Tea or coffee?")
-    page.get_by_label("Answers, one on a line").fill("tea\ncoffee\n\nwater\njuice\n")
+    page.get_by_label("Answers, one per line").fill("tea\ncoffee\n\nwater\njuice\n")
     page.get_by_label("Epsilon of a report").fill("1.5")
     page.get_by_label("Reports before results are shown").fill("1")
     page.get_by_label("Origins").fill("https://www.example.org")
@@ -537,7 +538,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     labels = [*TRICKS, "__proto__", "hiv", "7", *(f"cold {k}" for k in range(8))]
     page = look(visitor, server, server.token)
     new_survey(page, server.url, "some", What_must_be_protected="only some answers")
-    page.get_by_label("Answers, one on a line").fill("\n".join(labels))
+    page.get_by_label("Answers, one per line").fill("\n".join(labels))
     page.get_by_text("Tick the sensitive answers.").wait_for()
     page.get_by_label("hiv", exact=True).check()
     page.get_by_role("searchbox").fill("PROTO")
@@ -551,7 +552,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     assert survey.oracle == fldp.URR(1.0, 15, sensitive=[4, 5])
 
     new_survey(page, server.url, "more", What_must_be_protected="some answers more than others")
-    page.get_by_label("Answers, one on a line").fill("\n".join(labels))
+    page.get_by_label("Answers, one per line").fill("\n".join(labels))
     for label, budget in (("7", "3"), ("__proto__", "0.25")):
         page.get_by_label(label, exact=True).fill(budget)
     page.get_by_text("It protects all values alike, by epsilon 0.25").wait_for()
@@ -568,7 +569,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     assert survey.oracle == fldp.IDUE(1.0, 15, budgets={4: 0.25, 6: 0.5})
 
     new_survey(page, server.url, "near", What_must_be_protected="near answers more than far ones")
-    page.get_by_label("Answers, one on a line").fill("\n".join(labels))
+    page.get_by_label("Answers, one per line").fill("\n".join(labels))
     page.get_by_label("How the answers lie").select_option("ring")
     page.get_by_label("Epsilon of a report").fill("3.5")
     page.get_by_text("Epsilon of the two answers farthest apart: 3.5. Of neighbours: 0.5.").wait_for()
@@ -582,7 +583,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
 def test_tickets_decide_public_words_where_they_can(visitor, server):
     page = look(visitor, server, server.token)
     new_survey(page, server.url, "tickets", Who_may_answer="anybody with a ticket")
-    page.get_by_label("Answers, one on a line").fill("\n".join("abcdefgh"))
+    page.get_by_label("Answers, one per line").fill("\n".join("abcdefgh"))
     page.get_by_label("Tickets decide the public random words").check()
     page.get_by_text("has the least error of the oracles whose public random words tickets can decide").wait_for()
     assert sorted(page.locator("tbody th").all_text_contents()) == ["FWR (recommended)", "HRR", "OLH"]
@@ -609,12 +610,12 @@ def test_mistakes_of_a_new_survey_are_told(visitor, server):
     page.goto(f"{server.url}/#/new/advanced")
     page.get_by_label("Name, in the address").fill("wrong")
     page.get_by_label("Question").fill("Which?")
-    page.get_by_label("Answers, one on a line").fill("same\nsame\nother")
+    page.get_by_label("Answers, one per line").fill("same\nsame\nother")
     page.get_by_label("Origins").fill("nonsense")
-    page.locator(".advice", has_text="The answer “same” stands there twice.").wait_for()
+    page.locator(".advice", has_text="The answer “same” appears twice.").wait_for()
     page.get_by_role("button", name="Publish this survey").click()
-    page.locator(".notice.bad", has_text="The answer “same” stands there twice.").wait_for()
-    page.get_by_label("Answers, one on a line").fill("same\nother")
+    page.locator(".notice.bad", has_text="The answer “same” appears twice.").wait_for()
+    page.get_by_label("Answers, one per line").fill("same\nother")
     page.evaluate(SLOW)  # the planner is asked when nothing is typed any more, which is while the survey is published
     page.get_by_role("button", name="Publish this survey").click()
     page.get_by_text("Not published.").wait_for()

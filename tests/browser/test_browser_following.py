@@ -35,7 +35,7 @@ def test_a_survey_that_follows_asks_again_on_another_day(browser, server):
         page.get_by_text(AGAIN).wait_for()
         said = page.locator("main").text_content()
         assert "0.5-LDP for one report, 1-LDP for all reports of an answer that stays, epsilon 2 for answers" in said
-        assert "covered by no epsilon, and can be seen with a probability of 0.30" in said
+        assert "A change can be seen with a probability of 0.30" in said
         first = answered(page, "firefox")
         page.reload()
         page.get_by_text("You have answered this survey for now").wait_for()

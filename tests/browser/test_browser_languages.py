@@ -102,7 +102,7 @@ def test_the_language_is_chosen_where_a_survey_is_made(visitor, server):
     page = visitor.open(f"{server.url}/#token={server.token}")
     page.get_by_role("link", name="New survey").click()
     page.get_by_label("Question").fill("Tee oder Kaffee?")
-    page.get_by_label("Answers, one on a line").fill("Tee\nKaffee\nWasser")
+    page.get_by_label("Answers, one per line").fill("Tee\nKaffee\nWasser")
     page.get_by_label("Language of the page").select_option("Deutsch")
     page.get_by_role("link", name="Advanced: all settings").click()
     page.get_by_text("Version that would be published").wait_for()

@@ -97,7 +97,7 @@ def test_a_number_in_three_steps(browser, server, size, scheme):
         page.get_by_label("From", exact=True).fill("120")
         page.get_by_label("To", exact=True).fill("0")
         page.get_by_role("button", name="Continue").click()
-        page.get_by_text("Write from which number to which, the smaller one first.").wait_for()
+        page.get_by_text("Write the range, the smaller number first.").wait_for()
         page.get_by_label("From", exact=True).fill("0")
         page.get_by_label("To", exact=True).fill("120")
         page.get_by_label("Unit, if there is one").fill("min")
@@ -154,7 +154,7 @@ def test_the_form_makes_a_number_that_is_asked_every_month(browser, server):
         page = visitor.open(f"{server.url}/#token={server.token}")
         page.get_by_role("button", name="Sign out").wait_for()
         new_survey(page, server.url, "way", What_people_answer="a number", How_often_a_person_reports="every month")
-        page.get_by_text("Enter from which number to which, the smaller one first.").wait_for()
+        page.get_by_text("Enter the range, the smaller number first.").wait_for()
         for label, text in (("From", "0"), ("To", "120"), ("Unit, if there is one", "min"), ("Cells", "16")):
             page.get_by_label(label, exact=True).fill(text)
         page.get_by_label("Values that many hold exactly").fill("0, 30")
@@ -179,7 +179,7 @@ def test_the_form_makes_a_list_of_answers_that_may_change(browser, server):
         page = visitor.open(f"{server.url}/#token={server.token}")
         page.get_by_role("button", name="Sign out").wait_for()
         new_survey(page, server.url, "changing", How_often_a_person_reports="every week")
-        page.get_by_label("Answers, one on a line").fill("car\nbus\nbike")
+        page.get_by_label("Answers, one per line").fill("car\nbus\nbike")
         page.get_by_text("in 2 weeks, and then no more.").wait_for()
         page.get_by_label("Devices keep their noise").check()
         assert page.get_by_label("Epsilon of a report").input_value() == "0.5"

@@ -145,7 +145,7 @@ def test_from_the_form_to_an_answer_that_nobody_can_trace(browser, collector):
         page = visitor.open(f"{collector.url}/#token={collector.token}")
         page.get_by_role("button", name="Sign out").wait_for()
         new_survey(page, collector.url, "formed", Who_may_answer="pass")
-        page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
+        page.get_by_label("Answers, one per line").fill("tea\ncoffee\nwater")
         page.get_by_label("Tickets decide the public random words").check()
         page.get_by_text("which nobody can choose and nobody can link to a ticket").wait_for()
         page.get_by_label("Through a relay only").check()
@@ -181,7 +181,7 @@ def test_the_form_takes_the_key_of_an_issuer_apart_once(browser, collector):
         page.get_by_role("button", name="Sign out").wait_for()
         for name in ("first", "second"):
             new_survey(page, collector.url, name, Who_may_answer="pass")
-            page.get_by_label("Answers, one on a line").fill("tea\ncoffee\nwater")
+            page.get_by_label("Answers, one per line").fill("tea\ncoffee\nwater")
             assert page.get_by_label("Key of that issuer").is_hidden()
             page.get_by_label("Who issues passes").fill(apart["issuer"])
             page.get_by_label("Key of that issuer").fill(apart["issuer_key"])

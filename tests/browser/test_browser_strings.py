@@ -157,7 +157,7 @@ def made_in(page, server):
     new_survey(page, server.url, "pies", What_people_answer="any text")
     page.get_by_label("Epsilon of a report").fill("4")
     page.get_by_text("has the least error").wait_for()
-    assert not page.get_by_label("Answers, one on a line").is_visible()
+    assert not page.get_by_label("Answers, one per line").is_visible()
     page.get_by_text("Version that would be published").wait_for()
     accessible(page)
     page.get_by_role("button", name="Publish this survey").click()
@@ -196,7 +196,7 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
         reports = survey.privatize(np.repeat(WORDS, [300, 200, 100]).tolist(), rng=5)
         assert server.send(survey, wire.encode(reports, survey.version)).status_code == 200
         page.get_by_text("Name texts above").wait_for()
-        page.get_by_label("Texts, one on a line").fill("\n".join([*WORDS, "", WORDS[0], "nobody's"]))
+        page.get_by_label("Texts, one per line").fill("\n".join([*WORDS, "", WORDS[0], "nobody's"]))
         page.get_by_role("button", name="Count these").click()
         page.get_by_text("4 texts.").wait_for()
         page.locator("table.all tbody tr").first.wait_for()
@@ -220,7 +220,7 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
         page.get_by_label("Or a file").set_input_files(tmp_path / "words.txt")
         page.get_by_text("Not counted: estimates: candidates must be strings of 1 to 1024 bytes").wait_for()
         visitor.forgive("422")
-        page.get_by_label("Texts, one on a line").fill("apple pie")
+        page.get_by_label("Texts, one per line").fill("apple pie")
         page.get_by_role("button", name="Count these").click()
         page.get_by_text("1 text.").wait_for()
         page.get_by_role("button", name="Sign out").click()
@@ -246,7 +246,7 @@ def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(bro
         reports = survey.privatize(np.repeat(WORDS, [600, 400, 200]).tolist(), rng=7)
         assert server.send(survey, wire.encode(reports, survey.version)).status_code == 200
         named = [*WORDS, *(f"nobody's {k}" for k in range(37))]
-        page.get_by_label("Texts, one on a line").fill("\n".join(named))
+        page.get_by_label("Texts, one per line").fill("\n".join(named))
         page.get_by_role("button", name="Count these").click()
         page.get_by_text("The chart shows the 20 largest of 40.").wait_for()
         page.get_by_text("How this was computed").click()

@@ -200,7 +200,7 @@ def test_card(folder):
 def test_verify():
     facts = json.loads(run_here("verify", "--oracle", "fhr", "--epsilon", "1", "--domain", "1023", "--json").stdout)
     assert (facts["eta"], facts["delta"], facts["verdict"]) == ("1/2", 0.5, "holds")
-    assert facts["values left"] == "at least 512, 512 in the mean, of 1,023"
+    assert facts["values left"] == "at least 512, 512 on average, of 1,023"
     assert "holds" in run_here("verify", "--oracle", "rr", "--epsilon", "1").stdout.decode()
     large = run_here("verify", "--oracle", "olh", "--epsilon", "1", "--domain", "99999", "--claim", "LDP(0.5)", code=1)
     assert b"on 8 values, with the same coin: the law of 99,999 is too large" in large.stdout

@@ -120,7 +120,7 @@ def test_nothing_is_deleted_before_somebody_says_yes(client, run):
     client.send(asked.oracle.privatize([1]), asked)
     assert "say what to delete" in run("survey", "delete", "gone", code=2)[1]
     said = run("survey", "delete", "gone", "--all", code=2)[1]
-    assert said == "fldp: this deletes 1 version of survey gone with 1 report, for good; add --yes to confirm\n"
+    assert said == "fldp: this deletes 1 version of survey gone with 1 report permanently; add --yes to confirm\n"
     with patch("fldp.cli.survey.sys") as system:
         system.stdin.isatty.return_value = True
         with patch("typer.confirm", return_value=False):

@@ -89,7 +89,7 @@ def test_what_went_into_a_pipe_is_not_written_twice(tmp_path):
     with (
         raw([answer(whole)[0][:-500]]) as (url, seen),
         Client(url, TOKEN, patience=0.01) as client,
-        pytest.raises(FldpError, match="the answer broke off, and what was written cannot be taken back"),
+        pytest.raises(FldpError, match="the answer broke off, and what was written cannot be undone"),
     ):
         client.save_estimates(VERSION, f"/dev/fd/{writing}", format="csv")
     os.close(writing)
@@ -140,7 +140,7 @@ def test_the_shell_shows_estimates(service):
     assert "The 2 largest of 5 estimates" in out
     assert "90 % interval" in out
     assert "By simplex: biased." in out
-    assert "500 reports are too few: at epsilon 1 they tell shares to" in out
+    assert "500 reports are too few: at epsilon 1 they tell shares only to" in out
 
 
 def test_the_shell_gives_every_format(service, tmp_path):

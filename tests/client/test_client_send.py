@@ -119,7 +119,7 @@ def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder, s
     out, said = run(service, "send", folder / "long.fldp", "--piece", "1024", "--json")
     assert number(service, folder) == 5 * COUNT
     sent = json.loads(out)
-    assert sent["resumed"] >= COUNT - 1360  # what was counted when it was killed, but for the last piece
+    assert sent["resumed"] >= COUNT - 1360  # what was counted when it was killed, except for the last piece
     assert sent["batches"] == -(-(5 * COUNT - sent["resumed"]) // 1360)
     assert said.startswith(f"{sent['resumed']:,} of 100,000 reports were acknowledged before and are not sent again")
     assert list(state.glob("upload-*")) == []

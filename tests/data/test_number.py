@@ -1,4 +1,4 @@
-"""Numbers: every figure is a sum of shares with the exact variance, and intervals cover what lies inside of cells."""
+"""Numbers: every figure is a sum of shares with the exact variance, and intervals cover what lies inside cells."""
 
 import math
 from itertools import product
@@ -58,7 +58,7 @@ def test_an_interval_inside_of_a_cell_covers_the_whole_cell():
     number = number_of(COUNTS)
     inside, before, after = number.cdf(4.5), number.cdf(4), number.cdf(5)
     assert (inside.low, inside.high) == (before.low, after.high)
-    assert "inside of a cell" in inside.note
+    assert "inside a cell" in inside.note
     assert before.note is None
     part = number.share(4.2, 4.8)
     assert (part.low, part.high) == (0, number.share(4, 5).high)

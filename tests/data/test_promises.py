@@ -80,7 +80,7 @@ def test_a_report_by_chance_is_no_change():
 
 @pytest.mark.long
 def test_the_error_of_a_sum_of_points_is_stated():
-    """PGR with far more values than people: norm-sub in the place of the counts would state 0.75 of the error.
+    """PGR with far more values than people: norm-sub in place of the counts would state 0.75 of the error.
 
     100 sums: the root of the mean square is known to 7 %, so 0.8 and 1.25 are three of its errors away.
     """

@@ -295,7 +295,7 @@ def test_the_list_of_bad_rows_is_short_and_their_number_is_not(tmp_path):
 
 def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):
     save(tmp_path / "x.parquet")
-    with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are good"):
+    with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are valid"):
         tally(tmp_path, skip_bad=True)
     path = day_file(tmp_path / "lake", ONE, "2026-11-02")
     saved = save(path, survey=ONE)
@@ -380,7 +380,7 @@ def test_a_lake_anywhere(memory):
 
 
 def test_a_lake_in_an_archive(tmp_path):
-    """An address inside of another is kept whole, so that another process can open it."""
+    """An address inside another is kept whole, so that another process can open it."""
     batches = [save(tmp_path / f"{seed}.parquet", seed=seed) for seed in (1, 2)]
     with zipfile.ZipFile(tmp_path / "lake.zip", "w") as archive:
         for seed in (1, 2):

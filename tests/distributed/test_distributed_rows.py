@@ -171,7 +171,7 @@ def test_bad_rows(frame, message):
 
 def test_bad_arguments():
     table = people(3)
-    with pytest.raises(DomainError, match="identifier must be another column than the values, got 'value'"):
+    with pytest.raises(DomainError, match="identifier must be a column other than the values, got 'value'"):
         privatize(table, "value", "value", FHR)
     with pytest.raises(DomainError, match="oracle must be an oracle or a survey, got str"):
         privatize(table, "value", "who", "fhr")

@@ -101,7 +101,7 @@ def test_coverage_and_variance_on_populations(name):
 
 
 def test_values_apart_keep_spikes_apart():
-    """One run of 40,000: the CDF is within 0.05 everywhere, where the spike inside of a cell would give 0.26."""
+    """One run of 40,000: the CDF is within 0.05 everywhere, where the spike inside a cell would give 0.26."""
     people = numbers("zeros", 40_000)
     for apart, low, high in (((0.0,), 0.0, 0.05), ((), 0.2, 0.4)):
         scale = Scale(0, 1, bins=32, apart=apart)

@@ -415,10 +415,12 @@ def test_wrong_totals_are_refused_and_not_kept(folders, server):
 
 def test_a_file_whose_hash_is_another(folders, server):
     wrong = original(server, sha256="0" * 64)
-    assert "x.zip: could not be fetched (what came is another file): get http://" in complaint(lambda: fetch(wrong))
+    assert "x.zip: could not be fetched (the download is a different file): get http://" in complaint(
+        lambda: fetch(wrong)
+    )
     assert os.listdir(folders / "cache") == []
     (folders / "data" / "x.zip").write_bytes(brown_zip())
-    assert f"{folders / 'data' / 'x.zip'}: is another file than" in complaint(
+    assert f"{folders / 'data' / 'x.zip'}: is not the file from" in complaint(
         lambda: corpora.prepared("w", wrong, corpora.count_words, (10, 8))
     )
 
@@ -427,7 +429,7 @@ def test_a_file_whose_hash_is_another(folders, server):
     ("path", "changes", "why"),
     [
         ("/nowhere", {}, "404 Not Found"),
-        ("/short", {}, "3 of 8 bytes came"),
+        ("/short", {}, "3 of 8 bytes arrived"),
         ("/brown.zip", {"most": 100}, "more than 100 bytes"),
         ("/stalls", {"timeout": 0.3}, "timed out"),
     ],

@@ -1,4 +1,4 @@
-"""The first example of js/README.md, as it is printed but for the collector's address: in Node and in a browser."""
+"""The first example of js/README.md, as it is printed except for the collector's address: in Node and in a browser."""
 
 import json
 import re

@@ -233,4 +233,4 @@ def test_the_tutorial_in_javascript_arrives(package, tmp_path):
     assert re.findall("^hello, (.*)", done.stdout, re.MULTILINE) == ["local", "local", "on", "off"]
     assert "  theme: dark (why: Whether dark mode is worth its bugs; ui@hello.example; until " in done.stdout
     assert "  offline: no (" in done.stdout
-    assert "a change shows with a probability of 0.303" in done.stdout
+    assert "a change shows with probability 0.303" in done.stdout

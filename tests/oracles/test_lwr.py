@@ -401,9 +401,9 @@ def test_the_card_names_both_epsilons_and_how_likely_a_change_shows(tmp_path):
     path.write_text(SURVEY)
     card = json.loads(shell("card", "--survey", path, "--users", 1000, "--seed", 1, "--json")[0])
     said = " ".join(card["words"]["If you answered again and again"])
-    assert "another that stays: epsilon 1, however many they are" in said
+    assert "another that stays: epsilon 1, however many there are" in said
     assert "whose hashes change in the same pattern: epsilon 2, 2 times 1. Your device is charged that, once." in said
-    assert "covered by no epsilon: however long somebody watches, a change can be seen" in said
+    assert "No epsilon covers whether and when your answer changed. However long" in said
     assert "with a probability of 30.3" in said
     told = {name: round(number, 3) for name, number in card["following"].items()}
     assert told == {"epsilon_permanent": 1.0, "lasting_epsilon": 2.0, "change_visible": 0.303}

@@ -50,7 +50,7 @@ def test_coins_never_exceed_either_epsilon(epsilon, times, hashes, p):
     ("epsilon", "lasting", "hashes"), [(1e-3, 20.0, 5), (1.0, 2.0, 1), (1.0, 2.0, 2), (2.0, 12.0, 2), (12.0, 12.0, 1)]
 )
 def test_coins_exist_and_leave_the_least_error(epsilon, lasting, hashes):
-    """No other p gives a smaller variance to a bit that nobody sets than the one that is chosen, but for rounding."""
+    """No other p gives a bit that nobody sets a smaller variance than the chosen one, except for rounding."""
 
     def variance(coins):
         return float(coins.p_star * (1 - coins.p_star) / (coins.q_star - coins.p_star) ** 2)
@@ -279,7 +279,7 @@ def test_selection_keeps_what_is_frequent_and_names_nothing_else():
         excess.append(len(estimate.counts) - len(frequent))
     assert named <= 6
     assert missed == 0
-    assert 5 < np.mean(excess) < 60  # 30 pass by chance in the mean
+    assert 5 < np.mean(excess) < 60  # 30 pass by chance on average
 
 
 def test_selection_edges():

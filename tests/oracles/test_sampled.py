@@ -277,7 +277,7 @@ def test_variance_is_exact_for_those_who_reported():
 
 
 class _Known(fldp.Tables):
-    """Tables whose true shares are known, in the place of estimated ones."""
+    """Tables whose true shares are known, in place of estimated ones."""
 
     def plausible(self, questions):
         return self.truth[questions]

@@ -160,7 +160,7 @@ def test_the_card_says_what_is_not_protected():
     said = as_text(fldp.card(DECLARED["exponential"][1], users=1000, rng=1))
     assert "neighbours by epsilon 0.5, the farthest by epsilon 2." in flat(said)
     assert "76.2 %" in exposure(DECLARED["urr"][1])
-    assert exposure(DECLARED["idue"][1]).startswith("One report rules out no value for certain. Answers are not")
+    assert exposure(DECLARED["idue"][1]).startswith("No report rules out any value for certain. Answers are not")
 
 
 def flat(text):

@@ -1,4 +1,4 @@
-"""The house: a room imports only rooms before it, also inside of functions, and a name means one thing."""
+"""The house: a room imports only rooms before it, also inside functions, and a name means one thing."""
 
 import ast
 import importlib

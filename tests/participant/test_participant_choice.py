@@ -12,7 +12,7 @@ from fldp.survey import Survey
 from support.participant_surveys import LABELS, WIDE, asked, oracle, specification, yes
 
 FALSE_ALARM = 1e-9
-CERTAIN = oracle("grr", 30)  # hardly any noise: a report is the value, but for one in 10^12
+CERTAIN = oracle("grr", 30)  # hardly any noise: a report is the value, except for one in 10^12
 
 
 def drawn(fields, label, **program):

@@ -313,7 +313,7 @@ def test_real_reports_keep_the_formula(monkeypatch, oracle):
 
 
 def test_how_many_reports_are_needed_is_what_the_design_says():
-    """Section 3: about r + 1.6 in the mean, median 11, 99 % within 17, for d = 1023."""
+    """Section 3: about r + 1.6 on average, median 11, 99 % within 17, for d = 1023."""
     curve = repeats(fldp.FHR(1.0, 1023))
     assert (curve.within(0.5), curve.within(0.99), curve.exact) == (11, 17, True)
     assert curve.mean == pytest.approx(10 + 1.6067 - 2.0**-9, abs=1e-3)
@@ -413,7 +413,7 @@ def test_the_shell_shows_what_an_attacker_gets():
         "at least 512 of 1,023 remain possible",
         "right in 0.0978 %",
         "times as often (standard error",
-        "at least 512 of 1,023, 512.0 in the mean",
+        "at least 512 of 1,023, 512.0 on average",
         "after 11 independent reports in the median, 99 % within 17 (exact), whatever epsilon is",
         "repeats that same answer stays at one report",
     ):

@@ -130,7 +130,7 @@ def test_grouped_says_weak():
     card = fldp.card(fldp.Grouped(1.0, base="oue", groups=(3, 2, 8)), users=1000, rng=1)
     assert_spoken(card)
     text = words_of(card)
-    assert "In which group your answer is. This is weak" in text
+    assert "Which group your answer is in. This is weak" in text
     assert "(weak)" in text
     assert "at least 2." in text
 
@@ -154,7 +154,7 @@ NAMED = Survey.from_dict({**SURVEY, "title": "Browsers"})
 SPOKEN = {
     "rr": (fldp.RR(1.0), 100, "After 7 fresh answers, the best guess would be right in 90 % of all cases or more."),
     "rr, sure": (fldp.RR(20.0), 10_000, "at most 486 million times as likely"),
-    "rr, exact": (fldp.RR(20.0), 10_000, "is known to less than 0.001 % (95 % interval)"),
+    "rr, exact": (fldp.RR(20.0), 10_000, "is known to less than 0.001 percentage points (95 % interval)"),
     "rr, vague": (fldp.RR(0.001), 100, "at most 1.0011 times as likely"),
     "grr, 2": (fldp.GRR(1.0, 2), 1000, "Both answers could have given your report."),
     "grr, 3": (fldp.GRR(1.0, 3), 1000, "OUE would need epsilon 1.6 for the same error."),
@@ -168,9 +168,9 @@ SPOKEN = {
     "fhr, 2": (fldp.FHR(1.0, 2, allow_exposure=True), 5, "Of 2 answers it leaves"),
     "fhr, 1023": (fldp.FHR(1.0, 1023), 1, "Decoded in full: 1 answer tells nothing about a single share."),
     "fwr": (fldp.FWR(1.0, 100, 0.25), 1000, "eta 1/4."),
-    "fwr, huge": (fldp.FWR(12.0, 100, 0.5), 10**9, "Plain local privacy that is as exact"),
+    "fwr, huge": (fldp.FWR(12.0, 100, 0.5), 10**9, "Plain local privacy with the same accuracy"),
     "oue": (fldp.OUE(1.0, 20), 1000, "After 1"),
-    "olh": (fldp.OLH(1.0, 100), 1000, "Another way to be as exact OUE would need epsilon 0.999"),
+    "olh": (fldp.OLH(1.0, 100), 1000, "Another way to the same accuracy OUE would need epsilon 0.999"),
     "alone": (
         fldp.Grouped(1.0, base="grr", groups=(1, 1, 1, 2), allow_exposure=True),
         1000,
@@ -181,7 +181,7 @@ SPOKEN = {
         1000,
         "Of 9 answers it leaves 3.89 possible on average, and sometimes only yours.",
     ),
-    "hr": (fldp.HR(5.0, 1024, blocks=128), 10_000, "is known to within 0.463 %"),
+    "hr": (fldp.HR(5.0, 1024, blocks=128), 10_000, "is known to within 0.463 percentage points"),
     "survey": (NAMED, 1000, "Browsers ===="),
 }
 
@@ -237,9 +237,9 @@ def test_the_comparison_does_not_call_plain_ldp_dearer():
         name: [section.heading for section in card.sections(fldp.card(SPOKEN[name][0], users=10, rng=1))]
         for name in ("rr", "oue", "fhr, 5")
     }
-    assert headings["rr"][-1] == "Another way to be as exact"
+    assert headings["rr"][-1] == "Another way to the same accuracy"
     assert headings["oue"][-1] == "What can be learned from all answers together"
-    assert headings["fhr, 5"][-1] == "Plain local privacy that is as exact"
+    assert headings["fhr, 5"][-1] == "Plain local privacy with the same accuracy"
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.001, 0.0999, 0.1, 0.3, 0.4999, 0.5, 1.0, 1.5, 3.0, 10.0, 13.82, 20.0])

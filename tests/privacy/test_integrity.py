@@ -210,7 +210,7 @@ def population(kind, size, n):
 def test_honest_reports_are_rarely_called_dishonest(oracle):
     """80 collections at a false-alarm rate of 0.05, which bounds it from above.
 
-    Flagged in the mean are 4 or fewer; 13 or more have a chance of 1.2e-4, so of all 14 oracles 2e-3, once and for all:
+    Flagged on average are 4 or fewer; 13 or more have a chance of 1.2e-4, so of all 14 oracles 2e-3, once and for all:
     the seeds are fixed.
     """
     alarms = sum(
@@ -408,7 +408,7 @@ VISIBLE += [fldp.URAPPOR(1.0, 40, sensitive=[11, 22, 33, 38])]
 
 @pytest.mark.parametrize("oracle", VISIBLE, ids=repr)
 def test_the_honest_counts_come_back(oracle):
-    """The standardised errors of all values are as large as those of honest estimates: below 4.5, in the mean near 1.
+    """The standardised errors of all values are as large as those of honest estimates: below 4.5, on average near 1.
 
     False alarm: 3e-4 for each oracle, with a fixed seed.
     """

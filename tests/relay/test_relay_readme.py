@@ -1,4 +1,4 @@
-"""The two commands of the README, as they stand but for their ports: somebody answers through the relay."""
+"""The two commands of the README, as they stand except for their ports: somebody answers through the relay."""
 
 import re
 import shlex

@@ -89,7 +89,7 @@ class CountsStrangers(GRR):
 
 
 class TakesAnything(GRR):
-    """A value outside of the domain is taken for value 0."""
+    """A value outside the domain is taken for value 0."""
 
     def privatize(self, values, *, rng=None):
         try:

@@ -67,7 +67,7 @@ def shares(printed):
 
 
 def words(printed):
-    """Return what a table says but for its figures, which differ from run to run."""
+    """Return what a table says except for its figures, which differ from run to run."""
     return re.findall(r"[A-Za-z][A-Za-z'.-]*", printed)
 
 
@@ -108,7 +108,7 @@ class Walk:
             self.examine(block) if ">>>" in block.text else self.execute(block)
 
     def placed(self, text):
-        """Put the addresses that there are in the place of those that the page names."""
+        """Put the addresses that there are in place of those that the page names."""
         for shown, real in self.addresses.items():
             text = text.replace(shown, real)
         return text

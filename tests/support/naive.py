@@ -308,7 +308,7 @@ def pgr(oracle, value, words):
 
 @cache
 def wave_words(oracle):
-    """The words of an output inside of a window, and of one outside: the least of the second that comes out even."""
+    """The words of an output inside a window, and of one outside: the least of the second that comes out even."""
     inside, outside = 2 * oracle.width + 1, oracle.domain_size - 1
     other = ceiling(WORD / (exp_floor(oracle.epsilon) * inside + outside))
     while (WORD - outside * other) % inside:
@@ -547,7 +547,7 @@ def hcms(oracle, value, words):
 
 
 def sketch_count(oracle, outcomes, value):
-    """Every report's unbiased word on the candidate's bucket, less what collisions bring in the mean."""
+    """Every report's unbiased word on the candidate's bucket, less what collisions bring on average."""
     keep, other = symbol_coin(oracle.epsilon, 2)
     p, q = probabilities(buckets_as(oracle, "sue"))
     total = Fraction(0)

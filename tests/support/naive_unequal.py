@@ -110,7 +110,7 @@ def exponential(oracle, value, words):
 
 
 def exponential_estimate(oracle, outcomes):
-    """Solve for the counts that would give the observed ones in the mean, by elimination in rational numbers."""
+    """Solve for the counts that would give the observed ones on average, by elimination in rational numbers."""
     size = oracle.domain_size
     rows = [exponential_row(oracle, value) for value in range(size)]
     seen = [sum(outcome == symbol for _, outcome in outcomes) for symbol in range(size)]

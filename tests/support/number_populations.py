@@ -37,7 +37,7 @@ def numbers(name, n, seed=0):
 def distances(number, people, bins=None):
     """The mean and the largest distance between the monotone CDF and that of the people, on 4,096 points.
 
-    Ours is linear inside of cells. Theirs is exact, or linear inside of this many bins: then a spike has a width.
+    Ours is linear inside cells. Theirs is exact, or linear inside this many bins: then a spike has a width.
     """
     points = (np.arange(4096) + 0.5) / 4096
     bounds, heights = number.scale.bounds, number._monotone

@@ -1,4 +1,4 @@
-"""The log of this process, which a collector inside of a test sends to standard error with all else that is said."""
+"""The log of this process, which a collector inside a test sends to standard error with all else that is said."""
 
 import logging
 import sys

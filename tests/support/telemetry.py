@@ -139,7 +139,7 @@ def above_limits(charged):
     return bad + years
 
 
-HEAD = ("| metric | reports | true shares inside of their intervals | widest half of an interval |", f"|{'---|' * 4}")
+HEAD = ("| metric | reports | true shares inside their intervals | widest half of an interval |", f"|{'---|' * 4}")
 
 
 def write_year(name, installs, rows):

@@ -219,7 +219,7 @@ def test_the_shell_goes_the_whole_way(tmp_path):
     whole = json.loads(run("estimate", "t.fldp", "--survey", "s.toml", "--json"))
     assert [each["question"] for each in whole["questions"]] == ["os", "plan", "level"]
     assert whole["eta"] == 1
-    assert whole["gives_away"] == "One report rules out no value for certain."
+    assert whole["gives_away"] == "No report rules out any value for certain."
     crossed = json.loads(run("estimate", "t.fldp", "--survey", "s.toml", "--cross", "os", "plan", "--json"))
     assert crossed["independence"]["df"] == 4
     assert len(crossed["cells"]) == 10

@@ -154,7 +154,7 @@ def test_an_epsilon_above_1_is_a_warning_beside_the_mistake_that_it_is_for_twelv
     assert errors == [
         "line 5: 12 reports of epsilon 1.5 do not fit the default limit of a year, 12: set epsilon to 1 or less"
     ]
-    assert warnings == ["line 5: epsilon is above 1: one report gives much away"]
+    assert warnings == ["line 5: epsilon is above 1: one report gives away a lot"]
     assert linted(number) == ([], [])
 
 

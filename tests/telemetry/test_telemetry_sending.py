@@ -159,7 +159,7 @@ def test_the_notice_comes_once_before_the_first_report(folder):
     [(text, sent)] = told
     assert sent == 0
     assert "sync: One report: epsilon 0.5, eta 1" in text
-    assert "a change shows with a probability of 0.303" in text
+    assert "a change shows with probability 0.303" in text
 
 
 def test_where_the_notice_raises_nothing_is_sent(folder):

@@ -83,7 +83,7 @@ def test_off_deletes_aggregates_and_a_variable_is_stronger(ran, monkeypatch):
     with ran.state.exclusive() as rows:
         assert rows.aggregate("2026-01", "theme") == {}
     monkeypatch.setenv("DO_NOT_TRACK", "1")
-    assert "something stronger decides: DO_NOT_TRACK is set" in said("on")
+    assert "a stronger setting decides: DO_NOT_TRACK is set" in said("on")
 
 
 def test_one_damaged_file_keeps_no_command_from_the_others(ran):
@@ -342,7 +342,7 @@ def test_a_view_has_every_report_and_what_it_gave_away():
     assert bytes.fromhex(report["bytes"]).startswith(b"FLDP")
     likely = r"times as likely if the value is .* than if it is another|as likely under every value"  # a mask of zeros
     assert re.search(likely, report["says"][0])
-    assert "rules out no value for certain" in report["says"][0]
+    assert "rules out any value for certain" in report["says"][0]
     assert data["spent"]["collector"].startswith("epsilon ")
     text = text_of(data)
     assert f"2026-01 {report['metric']}: waiting, due" in text

@@ -81,7 +81,7 @@ interface View {
   readonly questions: readonly number[];
   readonly size: number;
   readonly tellsAll: boolean;
-  /** Of a wave over the answers, which stands in the place of the base. */
+  /** Of a wave over the answers, which stands in place of the base. */
   readonly width?: number;
   valueIn(digits: readonly number[]): number;
 }

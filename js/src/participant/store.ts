@@ -11,7 +11,7 @@ import { FldpError } from "../support/errors.js";
 export interface Store {
   /** Return the text, or null if there never was one. */
   read(): Promise<string | null>;
-  /** Put `after` in the place of `before`, and return true; if something else is there by now, return false. */
+  /** Put `after` in place of `before`, and return true; if something else is there by now, return false. */
   replace(before: string | null, after: string): Promise<boolean>;
 }
 

@@ -57,7 +57,7 @@ function read(text: string | null): Kept {
 
 /**
  * Return the pass to a survey that takes passes: the one that is kept, or a new one for a ticket; undefined without
- * either. Give it to `answer` in the place of a ticket. The issuer signs it blindly: when it comes back, nobody can tell
+ * either. Give it to `answer` in place of a ticket. The issuer signs it blindly: when it comes back, nobody can tell
  * that it is the one of this ticket. Get it as soon as the ticket is there; whatever happens on the way, do it again.
  */
 export async function obtainPass(

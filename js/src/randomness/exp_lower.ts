@@ -36,7 +36,7 @@ function seriesBelow(numerator: bigint, power: bigint, bits: bigint): bigint {
  * Return `floor(2^128 e^epsilon)` for `0 <= epsilon <= 64`.
  *
  * If both ends of the bound have the same floor, that is it; else more bits are taken. `e^epsilon` is irrational
- * but for `e^0 = 1`, where the lower bound is exact, so this ends.
+ * except for `e^0 = 1`, where the lower bound is exact, so this ends.
  */
 export function expLower(epsilon: number): bigint {
   const [numerator, power] = dyadic(epsilon);

@@ -6,68 +6,68 @@ export const BATCH_START = [70, 76, 68, 80, 1, 1];
 /** The number of bytes of a checksum. */
 export const CHECKSUM_BYTES = 8;
 
-/** The most bytes of a chunk. */
+/** The maximum number of bytes of a chunk. */
 export const CHUNK_BYTES = 4_194_304;
 
-/** The most bytes of a batch's header. */
+/** The maximum number of bytes of a batch's header. */
 export const MAX_HEADER = 4096;
 
-/** The most values of a domain, and bits of a report, that a stranger may make a device work on. */
+/** The maximum number of values of a domain, and of bits of a report, that a device works on for a stranger. */
 export const MAX_VALUES = 1_048_576;
 
-/** The most values of any list. */
+/** The maximum number of values of any list. */
 export const MAX_LISTED = 2_147_483_647;
 
 /** The largest parameter that is a power of two. */
 export const MAX_POWER = 65536;
 
-/** The most symbols that OLH hashes to. */
+/** The maximum number of symbols that OLH hashes to. */
 export const MAX_SYMBOLS = 4294967295n;
 
-/** The most points of a projective space. */
+/** The maximum number of points of a projective space. */
 export const MAX_POINTS = 4_294_967_295;
 
-/** The most parities under the coin of FWR. */
+/** The maximum number of parities under the coin of FWR. */
 export const MAX_HASH_BITS = 8;
 
-/** The most parities under the coins of LWR. */
+/** The maximum number of parities under the coins of LWR. */
 export const MAX_KEPT_BITS = 3;
 
-/** The most masks of a report of FWR. */
+/** The maximum number of masks of a report of FWR. */
 export const MAX_MASKS = 12;
 
 /** The seeds of the items of FWR, for domains of 2 to 255 values. */
 export const SCATTER_SEEDS =
   "0000000000000003030300000000000049030c042900000000000000000000660899246604660499000c000e000e840e0e08087b07102b000000000000000023c40542054b2f4b2323010134010101ad01b5070707b50722073cc007034b03038b034b0303df0f44052f2f070a020717170504051c0206000000000000000009096f3d6f1b6fd9ad04043444254434a304a3da9bdadada8b9b09090904048b048b8b8b428b002f2f2f0044000044444444441aa91aea2f969696259696424242dddddddd97dd97970697007c002000426c025a1d69003a3e020202310416041616ae0a0c480a480c1a00000c05083e080a00006300020000000000000000";
 
-/** The most groups of Grouped. */
+/** The maximum number of groups of Grouped. */
 export const MAX_GROUPS = 256;
 
-/** The most sensitive values. */
+/** The maximum number of sensitive values. */
 export const MAX_SENSITIVE = 256;
 
-/** The most values with budgets of their own. */
+/** The maximum number of values with budgets of their own. */
 export const MAX_BUDGETS = 100;
 
 /** A balance of budgets is a number of these. */
 export const BALANCE_STEPS = 1024n;
 
-/** The most values of Exponential: a channel has a row for each. */
+/** The maximum number of values of Exponential: a channel has a row for each. */
 export const MAX_NEAR = 512;
 
 /** The largest condition of the channel; beyond it, rounding would show in the estimates. */
 export const MAX_CONDITION = 1_000_000_000;
 
-/** The most values of a wave, and cells of a number. */
+/** The maximum number of values of a wave, and cells of a number. */
 export const MAX_WAVE = 4096;
 
-/** The most buckets of a sketch, over all hash functions. */
+/** The maximum number of buckets of a sketch, over all hash functions. */
 export const MAX_CELLS = 16_777_216;
 
-/** The most bits that a round of a search adds. */
+/** The maximum number of bits that a round of a search adds. */
 export const MAX_STEP = 18;
 
-/** The most bytes of a string that may be an answer. */
+/** The maximum number of bytes of a string that may be an answer. */
 export const MAX_STRING_BYTES = 1024;
 
 /** The format of a survey that its version is a hash of. */
@@ -79,31 +79,31 @@ export const SURVEY_NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
 /** The tags of languages. */
 export const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 
-/** The most characters of a survey's texts. */
+/** The maximum number of characters of a survey's texts. */
 export const MAX_TEXT = 2000;
 
-/** The most characters of a label. */
+/** The maximum number of characters of a label. */
 export const MAX_LABEL = 200;
 
-/** The most labels of a survey. */
+/** The maximum number of labels of a survey. */
 export const MAX_LABELS = 1_000_000;
 
-/** The most questions of a survey. */
+/** The maximum number of questions of a survey. */
 export const MAX_QUESTIONS = 64;
 
 /** There are fewer records of several answers than this. */
 export const MAX_COMBINATIONS = 4611686018427387904n;
 
-/** The most views of a record. */
+/** The maximum number of views of a record. */
 export const MAX_VIEWS = 1024;
 
-/** The most values of a view. */
+/** The maximum number of values of a view. */
 export const MAX_VIEW_VALUES = 65536;
 
-/** The most that the weights of all views add up to. */
+/** The maximum sum of the weights of all views. */
 export const MAX_WEIGHT = 4_294_967_296;
 
-/** The most answers of one question of several. */
+/** The maximum number of answers of one question of several. */
 export const MAX_ANSWERS = 65536;
 
 /** The largest number of reports below which nothing is shown. */
@@ -133,7 +133,7 @@ export const MONTH = {
   maxAnswers: 100,
 };
 
-/** The most batches of other days that can be taken back. */
+/** The maximum number of batches of other days that can be taken back. */
 export const MAX_EARLIER = 400;
 
 /** The format of a program's metrics. */
@@ -151,7 +151,7 @@ export const FIRST_DELAY = 500;
 /** The longest wait before any, in milliseconds. */
 export const MAX_DELAY = 60000;
 
-/** The most bytes of an answer that is kept in memory. */
+/** The maximum number of bytes of an answer that is kept in memory. */
 export const MAX_JSON = 33_554_432;
 
 /** What a collector answers that may act on a repetition. */
@@ -160,10 +160,10 @@ export const RETRY_STATUSES = [408, 429, 502, 503, 504];
 /** The sizes that messages through a relay are filled up to, in bytes. */
 export const MESSAGE_SIZES = [1024, 4096, 16384, 65536];
 
-/** The most bytes of a gateway's keys. */
+/** The maximum number of bytes of a gateway's keys. */
 export const MAX_KEYS_BYTES = 4096;
 
-/** The most bytes of a reply through a relay. */
+/** The maximum number of bytes of a reply through a relay. */
 export const MAX_REPLY_BYTES = 65568;
 
 /** The headers of requests that go through a relay. */

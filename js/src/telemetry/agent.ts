@@ -65,7 +65,7 @@ export interface SetupOptions {
   readonly notice?: (text: string) => unknown;
   /** Throw what is ignored otherwise, such as a metric that is not declared; for the tests of a program. */
   readonly strict?: boolean;
-  /** Where to keep what a program stores, in the place of the usual stores. */
+  /** Where to keep what a program stores, in place of the usual stores. */
   readonly places?: { readonly state: Store; readonly ledger: Store };
 }
 

@@ -1,4 +1,4 @@
-/** Setup: what can go wrong when telemetry begins leaves it off, and the program as it was. */
+/** Setup: if anything goes wrong when telemetry begins, it stays off, and the program runs as before. */
 import { FldpError } from "../bundle_shared.js";
 import { type Platform, type SetupOptions, Telemetry } from "./agent.js";
 import { metricsOf } from "./metrics.js";

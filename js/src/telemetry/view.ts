@@ -122,11 +122,11 @@ function givenAway({ oracle, labels }: Survey): string[] {
   if (!(oracle instanceof LWR)) return [one, `${best}.`, "Each period draws anew, so epsilons of periods add up."];
   return [
     one,
-    `${best}; with all reports of a value that stays, ${guess(Number(oracle.settings.epsilon_permanent))}.`,
-    `All reports together, while the value stays the same: epsilon ${oracle.settings.epsilon_permanent}, eta 1, ` +
+    `${best}; with all reports, while the value stays the same, ${guess(Number(oracle.settings.epsilon_permanent))}.`,
+    `All these reports together: epsilon ${oracle.settings.epsilon_permanent}, eta 1, ` +
       `however many. For histories that change alike: epsilon ${lastingEpsilon}.`,
-    "That the value changed, and when, is protected by no epsilon: however long somebody watches, a change shows with a " +
-      `probability of ${oracle.changeVisible.toFixed(3)}.`,
+    "No epsilon covers whether a value changes, or when: however long somebody watches, a change shows with " +
+      `probability ${oracle.changeVisible.toFixed(3)}.`,
     "A part of each report stays the same: reports of this metric can be recognised as those of one install.",
   ];
 }
@@ -160,12 +160,12 @@ async function saysOf(survey: Survey | undefined, version: string, bytes: string
 
 /** Say what one report gives away for certain. */
 function exposure({ oracle }: Survey): string {
-  const none = "One report rules out no value for certain.";
+  const none = "No report rules out any value for certain.";
   if (!(oracle instanceof LWR)) return none;
   return (
     `${none} All reports of a value that stays keep epsilon ${oracle.settings.epsilon_permanent}. Those of values that ` +
-    `change in one pattern keep ${oracle.lastingEpsilon}. That a value changes is covered by no epsilon, and shows with probability ` +
-    `${oracle.changeVisible.toFixed(2)}.`
+    `change in one pattern keep ${oracle.lastingEpsilon}. No epsilon covers whether a value changes: a change shows with ` +
+    `probability ${oracle.changeVisible.toFixed(2)}.`
   );
 }
 
@@ -217,8 +217,8 @@ export function textOf(view: View): string {
     `Telemetry of ${view.app}: ${view.mode} (${view.reason})`,
     view.next,
     `Given away so far to ${view.collector}: ${spent.collector}`,
-    `Of it in twelve months: epsilon ${spent.year}`,
-    `Given away so far to all: ${spent.all}`,
+    `Of that in the last twelve months: epsilon ${spent.year}`,
+    `Given away so far to all collectors: ${spent.all}`,
     "",
     `This period, ${view.period}:`,
     ...values,

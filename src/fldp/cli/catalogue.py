@@ -16,17 +16,17 @@ class Entry(NamedTuple):
 CATALOGUE: dict[str, dict[str, Entry]] = {
     "Surveys": {
         "survey": Entry("survey", "Write, check, publish, list, close, reopen and delete surveys."),
-        "ticket": Entry("ticket", "Make personal links to a survey."),
+        "ticket": Entry("ticket", "Create personal links to a survey."),
         "plan": Entry("plan", "Compare the mechanisms for a question, and recommend one."),
         "card": Entry("privacy", "Explain in plain words what an answer gives away."),
     },
     "Reports": {
         "privatize": Entry("pipeline", "Turn values into private reports."),
-        "tally": Entry("pipeline", "Add reports up."),
+        "tally": Entry("pipeline", "Add up reports."),
         "estimate": Entry("pipeline", "Estimate how many people hold each value, from a file."),
         "compare": Entry("compare", "Show what changed between two files, and what may be chance."),
         "population": Entry("population", "Estimate shares of the population that people were drawn from."),
-        "merge": Entry("pipeline", "Add tallies up."),
+        "merge": Entry("pipeline", "Add up tallies."),
         "inspect": Entry("pipeline", "Show what a file holds."),
         "heavy-hitters": Entry("heavy_hitters", "Find the strings that many people hold."),
     },
@@ -36,12 +36,12 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
         "withdraw": Entry("remote", "Take back reports that were sent."),
         "estimates": Entry("remote", "Show what a collector estimates."),
         "export": Entry("remote", "Save the raw reports of a collector."),
-        "token": Entry("token", "Make, list and revoke tokens."),
+        "token": Entry("token", "Create, list and revoke tokens."),
         "backup": Entry("serve", "Copy a collector's data into one file."),
-        "restore": Entry("serve", "Make a collector's data from a backup."),
+        "restore": Entry("serve", "Restore a collector from a backup."),
         "fsck": Entry("serve", "Count everything in a collector again, and compare."),
         "relay": Entry("relay", "Carry encrypted requests to a collector, so that it sees no addresses."),
-        "issuer": Entry("issuer", "Make keys that sign passes; sign them for somebody else's collector."),
+        "issuer": Entry("issuer", "Create keys that sign passes; sign passes for somebody else's collector."),
         "gateway": Entry("relay", "Change the keys that relayed requests are encrypted to."),
     },
     "Telemetry": {
@@ -50,14 +50,14 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
     "Privacy and attacks": {
         "verify": Entry("privacy", "Check the privacy of a mechanism, exactly."),
         "audit": Entry("privacy", "Test a client from the outside: does it keep its promise?"),
-        "shuffle": Entry("shuffle", "Compute how much a crowd adds, against readers of totals only."),
-        "attack": Entry("privacy", "Measure how well somebody guesses an answer."),
+        "shuffle": Entry("shuffle", "Compute how much privacy a crowd adds against readers of totals."),
+        "attack": Entry("privacy", "Measure how well an attacker guesses an answer."),
         "integrity": Entry("integrity", "Look for patterns that honest reports cannot produce."),
         "poisoning": Entry("integrity", "Measure what fake users achieve."),
     },
-    "Trying and research": {
-        "sample": Entry("sample", "Write made-up answers, to try the other commands on."),
-        "demo": Entry("pipeline", "Run everything on the population of the paper, beside the truth."),
+    "Demos and research": {
+        "sample": Entry("sample", "Write made-up answers for trying the other commands."),
+        "demo": Entry("pipeline", "Run the whole pipeline on the paper's population, and compare with the truth."),
         "experiment": Entry("experiment", "Run experiments on known populations; reproduce the paper."),
     },
 }

@@ -28,7 +28,7 @@ def compare(
     level: Annotated[float, typer.Option(help="The level of the intervals and tests, for all values at once.")] = 0.95,
     anytime: Anytime = None,
     value: Annotated[
-        str | None, typer.Option(help="Test this value alone, named beforehand: it pays nothing for the others.")
+        str | None, typer.Option(help="Test only this value, chosen beforehand, without correcting for the others.")
     ] = None,
     other_survey: Annotated[
         Path | None,

@@ -19,7 +19,7 @@ class Conversion:
         self._type = parameter.type_descriptor.annotation
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value of a parameter; None, or of several nothing, where none was given."""
+        """Return the value of a parameter; without one None, or nothing for a parameter of several values."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         if self._type in _PLAIN:

@@ -47,7 +47,7 @@ def paper(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write into.")] = Path("figures"),
     jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core by default.")] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Send every user's own report through the wire; slow but for zipf.")
+        bool, typer.Option("--full", help="Send every user's own report through the wire; slow except for zipf.")
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two runs, three epsilons, zipf: to see that it works.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def integrity(
     file: Annotated[str, typer.Argument(help="Reports, or a tally; - is standard input.")] = "-",
     false_alarm: Annotated[
-        float, typer.Option(help="Honest reports are called dishonest with this probability at most.")
+        float, typer.Option(help="The largest probability of calling honest reports dishonest.")
     ] = 0.001,
     anytime: Annotated[
         bool, typer.Option("--anytime", help="The rate holds for all looks together, while reports come in.")

@@ -23,7 +23,10 @@ _Tickets = Annotated[Path, typer.Option("--tickets", help="The file of its ticke
 def create(
     to: ToOrStore = None,
     key: Annotated[
-        Path | None, typer.Option("--key", help="Make the key in a new file, for fldp issuer serve, and not there.")
+        Path | None,
+        typer.Option(
+            "--key", help="Write the key into a new file for fldp issuer serve, instead of storing it in the collector."
+        ),
     ] = None,
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
@@ -87,7 +90,7 @@ def serve(
     rate: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 is no limit.")] = 1.0,
     tls_certificate: Annotated[Path | None, typer.Option(help="A PEM file: the certificate and its chain.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="A PEM file: the key of the certificate.")] = None,
-    trusted_proxies: Annotated[str, typer.Option(help="Proxies before it whose X-Forwarded-For is believed.")] = "",
+    trusted_proxies: Annotated[str, typer.Option(help="Proxies in front of it whose X-Forwarded-For is trusted.")] = "",
 ) -> None:
     """Sign passes for a collector that somebody else runs: you see who has a ticket, they see reports."""
     from fldp.support import optional_imports

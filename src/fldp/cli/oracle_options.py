@@ -164,7 +164,7 @@ def _classes() -> "Iterator[type[Oracle]]":
 
 
 def parameters_of(cls: "type[Oracle]") -> list[OracleParameter]:
-    """Return the parameters of an oracle, but for those that every oracle has."""
+    """Return the parameters of an oracle, except for those that every oracle has."""
     fields = [field for field in dataclasses.fields(cls) if field.name not in ("epsilon", "domain_size")]
     return [_parameter(cls, field) for field in fields]
 

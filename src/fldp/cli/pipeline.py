@@ -117,7 +117,7 @@ def tally(
     ] = False,
     subject: "Subject | None" = None,
 ) -> None:
-    """Add reports up. The same batch is never counted twice, nor the same file of a lake."""
+    """Add up reports. The same batch is never counted twice, nor the same file of a lake."""
     from fldp.distributed.tallying import tally_files
 
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
@@ -145,7 +145,7 @@ def merge(
     output: Output = "-",
     subject: "Subject | None" = None,
 ) -> None:
-    """Add tallies up, exactly."""
+    """Add up tallies, exactly."""
     from fldp.cli.subject import expected
     from fldp.wire import files as report_files
 
@@ -267,7 +267,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="The seed of the population; the noise is never seeded.")] = 0,
     folder: Annotated[Path, typer.Option(help="Where to put the files that the demo makes.")] = Path("demo"),
 ) -> None:
-    """Run the main job on the Zipf population of the paper: privatize, ship, tally, estimate, beside the truth."""
+    """Run the whole pipeline on the paper's Zipf population: privatize, ship, tally, estimate, compare with truth."""
     from fldp.cli.demo_run import demo as run
 
     run(epsilon, seed, folder)

@@ -36,7 +36,7 @@ def relay(
     ] = None,
     tls_certificate: Annotated[Path | None, typer.Option(help="A PEM file: the certificate and its chain.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="A PEM file: the key of the certificate.")] = None,
-    trusted_proxies: Annotated[str, typer.Option(help="Proxies before it whose X-Forwarded-For is believed.")] = "",
+    trusted_proxies: Annotated[str, typer.Option(help="Proxies in front of it whose X-Forwarded-For is trusted.")] = "",
 ) -> None:
     """Carry requests to a collector that somebody else runs: you see who sends, they see what, nobody sees both."""
     from fldp.support import optional_imports
@@ -79,7 +79,7 @@ def proxy_networks(owner: str, text: str) -> "Sequence[Network]":
 
 @gateway.command()
 def rotate(data: Data = None, database: Url = None) -> None:
-    """Add a key. The one before stays good, so that requests on their way still arrive; older ones are deleted."""
+    """Add a key. The previous one stays valid, so that requests under way still arrive; older ones are deleted."""
     from fldp.collector.config import clock
     from fldp.collector.service.gateway_keys import rotate as add
 

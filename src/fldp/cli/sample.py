@@ -20,7 +20,7 @@ PAGES = ("news", "mail", "maps", "weather", "music", "shop", "bank", "games", "b
 def sample(
     output: Annotated[str, typer.Option("--output", "-o", help="The CSV file; - is standard output.")] = "-",
     people: Annotated[int, typer.Option(help="How many people to make up, 100 at least.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Which order they stand in.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of their order.")] = 0,
     strings: Annotated[
         bool, typer.Option("--strings", help="Pages that people open, which a survey lists nowhere.")
     ] = False,
@@ -28,7 +28,7 @@ def sample(
         bool, typer.Option("--questions", help="Answers to four questions: a column for each, one of them a number.")
     ] = False,
 ) -> None:
-    """Make people up, to try the other commands on: how they get to work.
+    """Write made-up answers for trying the other commands: how people get to work.
 
     Of every 100, 42 drive, 26 take public transport, 17 cycle, 9 walk and 6 work at home. With --strings, the page
     that each of them opens most: each of twelve half as often as the one before it. With --questions, at which of

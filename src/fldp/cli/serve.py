@@ -90,7 +90,7 @@ def _check_folders(folders: dict[str, Path], code: int) -> None:
     """Exit with this code if a folder can neither be written to nor created."""
     for name, folder in folders.items():
         if not writable(folder) and (folder.exists() or not writable(folder.parent)):
-            note(f"serve: {name} must be a folder that can be written to, or made inside one, got {str(folder)!r}")
+            note(f"serve: {name} must be a folder that can be written to, or created inside one, got {str(folder)!r}")
             raise typer.Exit(code)
 
 
@@ -186,7 +186,7 @@ def show_findings(good: list[str], bad: list[str]) -> int:
 
 @app.command()
 def backup(
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; it must not be there yet.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; it must not exist yet.")],
     data: Data = None,
     database: Url = None,
 ) -> None:
@@ -203,11 +203,11 @@ def backup(
 
 @app.command()
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A file that backup has written.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A file that fldp backup wrote.")],
     data: Data = None,
     database: Url = None,
 ) -> None:
-    """Make a collector's data from a backup, in a folder or database that has none, and count everything again.
+    """Restore a collector from a backup, into a folder or database that has none, and count everything again.
 
     Reports withdrawn after the backup are counted again, until they are withdrawn again.
     """

@@ -51,7 +51,7 @@ def init(
 ) -> None:
     """Write a survey from data: its labels, and an oracle that suits them.
 
-    With --questions every column is a question; one of numbers, more than a dozen of them, is asked as a number.
+    With --questions every column is a question; a column with more than a dozen numbers is asked as a number.
     """
     text, count = (
         _several(values, name, epsilon, users, cross, force)
@@ -229,6 +229,6 @@ def _ask_to_delete(name: str, rows: list[dict[str, Any]], version: str | None) -
     reports = sum(row.get("n") or 0 for row in rows)
     what = f"{counted(len(rows), 'version')} of survey {name} with {counted(reports, 'report')}"
     if not sys.stdin.isatty():
-        raise ParameterError(f"fldp: this deletes {what}, for good; add --yes to confirm")
-    if not typer.confirm(f"Delete {what}, for good?", err=True):
+        raise ParameterError(f"fldp: this deletes {what} permanently; add --yes to confirm")
+    if not typer.confirm(f"Delete {what} permanently?", err=True):
         raise ParameterError("fldp: nothing was deleted")

@@ -53,7 +53,8 @@ def lint(
         typer.echo(line)
     if linted.errors:
         raise typer.Exit(1)
-    typer.echo(f"{file}: no mistakes, {len(linted.warnings)} warnings")
+    warnings = len(linted.warnings)
+    typer.echo(f"{file}: no mistakes, {warnings} warning{'' if warnings == 1 else 's'}")
 
 
 @commands.command()
@@ -90,7 +91,7 @@ def rehearse(
     file: File,
     installs: Annotated[int, typer.Option(min=10, max=100_000, help="How many installs to simulate.")] = 300,
     count: Annotated[int, typer.Option("--periods", min=1, max=60, help="For how many periods.")] = 3,
-    seed: Annotated[int, typer.Option(help="Which people are made up; their noise is always new.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the simulated people; their noise is always new.")] = 0,
     stay: Annotated[
         bool, typer.Option("--stay", help="Leave the collector running, to look at its dashboard.")
     ] = False,
@@ -132,7 +133,7 @@ def _conclude(outcomes: "list[RehearsedMetric]") -> None:
     shown = [each for each in outcomes if each.estimate is not None]
     inside, every = sum(each.inside for each in shown), sum(len(each.truth) for each in shown)
     typer.echo(
-        f"{inside} of {every} true shares lie inside of their intervals, "
+        f"{inside} of {every} true shares lie inside their intervals, "
         "which hold for all at once in 95 of 100 rehearsals"
     )
 

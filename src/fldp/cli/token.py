@@ -17,7 +17,7 @@ from fldp.errors import FldpError, ParameterError
 if TYPE_CHECKING:
     from fldp.client.replies import Token
 
-tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no_args_is_help=True)
+tokens = typer.Typer(help="Create, list and revoke the tokens of a collector.", no_args_is_help=True)
 app.add_typer(tokens, name="token")
 
 COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")

@@ -1,4 +1,4 @@
-"""The clients of a collector, blocking and asynchronous; ``docs/client.md`` shows them.
+"""Clients of a collector, blocking and asynchronous; ``docs/client.md`` shows them.
 
 ``Client`` and ``AsyncClient`` have the same ``operations``. They differ in their ``transport``: how they send, wait and
 read files. httpx is loaded with the first client.
@@ -141,7 +141,7 @@ class Client(_Connected):
 
 
 class AsyncClient(_Connected):
-    """``Client`` for asynchronous programs. Files are read, and people are asked, in a thread.
+    """``Client`` for asynchronous programs. It reads files and asks people in a thread.
 
     >>> import asyncio
     >>> async def shown():

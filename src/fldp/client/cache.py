@@ -1,7 +1,7 @@
 """Cache of answers by entity tag, so that polling costs hardly anything while nothing has changed.
 
-Only answers that a token is needed for are remembered. With others, the entity tag would be a cookie: a collector could
-give everybody another one, and know people by it when they come again.
+Only answers that need a token are cached. Without one, the entity tag would act as a cookie: a collector could give
+everybody a different tag, and recognise people by it.
 """
 
 import re
@@ -34,7 +34,7 @@ class Remembered:
             return self._answers.get(_asked(request)) if request.remembered else None
 
     def keep(self, request: Request, reply: Reply) -> None:
-        """Keep an answer that has a tag, and forget the oldest ones where it gets too much."""
+        """Keep an answer that has a tag, and drop the oldest ones beyond the limit."""
         if not request.remembered or not _TAG.fullmatch(reply.headers.get("etag", "")) or len(reply.body) > MAX_BYTES:
             return
         with self._lock:

@@ -48,7 +48,7 @@ class Saved:
 
     def _restart(self) -> None:
         if self.size and not self._file.seekable():
-            raise FldpError(f"{self._file.name}: the answer broke off, and what was written cannot be taken back")
+            raise FldpError(f"{self._file.name}: the answer broke off, and what was written cannot be undone")
         if self.size:
             self._file.seek(0)
             self._file.truncate()

@@ -81,7 +81,7 @@ class Receiver:
         self._sink = self._request.sink if status == 200 else None
         self._most = self._request.most if status < 400 else min(self._request.most, MAX_JSON)
         if self._reply.headers.get("content-encoding", "identity") != "identity":
-            raise CollectorError("the answer is compressed, which was not asked for", status=status)
+            raise CollectorError("the answer is compressed, although no compression was requested", status=status)
         length = self._reply.headers.get("content-length", "0")
         self._bounded(int(length) if re.fullmatch("[0-9]{1,18}", length) else 0)
         if self._sink:

@@ -62,7 +62,7 @@ def checked(reply: Reply, operation: str) -> Any:
         msgspec.convert(answer, model)
     except (msgspec.ValidationError, UnicodeError) as error:
         why = _VALUE.sub("", clean(error)) if isinstance(error, msgspec.ValidationError) else "a text is no Unicode"
-        raise CollectorError(f"the answer is not one of a collector: {why}") from None
+        raise CollectorError(f"the answer is not a collector's: {why}") from None
     return answer
 
 
@@ -131,7 +131,7 @@ def reopened(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
 def done(reply: Reply) -> None:
     """Check the status of a deletion: a server that is no collector may answer 200 to everything."""
     if reply.status != 204:
-        raise CollectorError(f"the answer is not one of a collector: status 204 is expected, got {reply.status}")
+        raise CollectorError(f"the answer is not a collector's: status 204 is expected, got {reply.status}")
 
 
 def submit(specification: Mapping[str, Json]) -> str:
@@ -192,7 +192,7 @@ def _token(row: dict[str, Json]) -> Token:
     known: dict[str, Any] = {field.name: row.get(field.name) for field in dataclass_fields(Token)}
     token = Token(**known)
     if not all(_plain(str(part)) for part in astuple(token)):
-        raise CollectorError("the answer is not one of a collector: a token has odd characters")
+        raise CollectorError("the answer is not a collector's: a token has unexpected characters")
     return token
 
 

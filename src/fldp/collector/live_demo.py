@@ -74,7 +74,7 @@ class _Crowd:
         return system() - timedelta(days=self._days_ago)
 
     def begin(self, url: str, secret: str | None) -> None:
-        """Have the people answer, beside the collector that listens now."""
+        """Start the people's answers, beside the collector that now listens."""
         self._threads.append(threading.Thread(target=self.answer, args=(url, secret), daemon=True))
         self._threads[-1].start()
 
@@ -90,7 +90,7 @@ class _Crowd:
                 self._say(f"the simulated people gave up: {error}")
 
     def _live_through_history(self, client: Client) -> None:
-        """Publish a survey, merge what people answered on each of the days before, and let it be today."""
+        """Publish a survey, merge what people answered on each of the days before, and set the calendar to today."""
         survey = Survey.from_dict(LUNCH)
         client.create(survey)
         while self._days_ago:

@@ -148,7 +148,7 @@ class _Stopping:
 
 
 def allow_connections(count: int) -> None:
-    """Have the system permit as many open files as the connections need; many systems begin with 1,024."""
+    """Raise the limit of open files to what the connections need; many systems begin with 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + _OTHER_FILES
     if hard != resource.RLIM_INFINITY and hard < wanted:
@@ -180,7 +180,7 @@ async def _serve(collector: Collector, stopping: _Stopping, announce: Say) -> No
 
 
 def _settle_memory() -> None:
-    """Have the garbage collector pass over all that is loaded, and look at what is new less often.
+    """Exempt all that is loaded from garbage collection, and collect new objects less often.
 
     By default it looks at all objects of compilers and libraries again and again, while all threads stand still.
     """

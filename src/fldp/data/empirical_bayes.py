@@ -50,7 +50,7 @@ class CountNoise:
 
     @property
     def slope(self) -> float:
-        """What a holder adds to the variance of an estimate, in the mean over the values."""
+        """What a holder adds to the variance of an estimate, on average over the values."""
         return float(np.mean(self.part.slope))
 
     @cached_property

@@ -355,7 +355,7 @@ class Number(Estimate):
         value, stderr = self._linear(weights, people)
         note = None
         if start[0] != start[1] or end[0] != end[1]:
-            note = "ends inside of a cell: the interval covers wherever in it the numbers lie"
+            note = "ends inside a cell: the interval covers wherever in it the numbers lie"
         low, high = np.clip([low, high], 0, 1)
         return Value(value, stderr, float(low), float(high), note, None, what, level)
 

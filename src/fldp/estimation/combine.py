@@ -161,7 +161,7 @@ def _weights(parts: tuple[Estimate, ...], *, by_variance: bool) -> Floats:
 
 
 def _lot(factors: Floats, parts: tuple[Estimate, ...]) -> float:
-    """Return what the lot adds to a variance, but for the count."""
+    """Return what the lot adds to a variance, except for the count."""
     return float((factors - 1) ** 2 @ [part.n for part in parts])
 
 

@@ -90,7 +90,7 @@ class ViewDesign:
         return precision
 
     def tau(self, effect: Questions) -> float:
-        """Return how much one report tells about an effect, in the mean."""
+        """Return how much one report tells about an effect, on average."""
         return self._tau.get(effect, 0.0)
 
     @cached_property
@@ -139,7 +139,7 @@ def weighed(wanted: Wanted, blocks: Sequence[Questions], sigmas: Sequence[float]
 def _information(
     inside: Sequence[Sequence[int]], sigmas: Sequence[float], shares: Sequence[float], effects: int
 ) -> list[float]:
-    """Return how much one report tells about each effect, in the mean."""
+    """Return how much one report tells about each effect, on average."""
     tau = [0.0] * effects
     for block, sigma, share in zip(inside, sigmas, shares, strict=True):
         part = share / sigma
@@ -224,7 +224,7 @@ class QuestionPlan(Framed, Displayed):
 
     @property
     def people(self) -> list[tuple[list[str | int], float]]:
-        """Every view, and how many people it will have in the mean."""
+        """Every view, and how many people it will have on average."""
         design = self.oracle.design
         total, parts = sum(design.weights), zip(design.entries, design.weights, strict=True)
         return [(entry, self.users * weight / total) for entry, weight in parts]
@@ -237,7 +237,7 @@ class QuestionPlan(Framed, Displayed):
         return [table for table in every if self.design.error(table) < float("inf")]
 
     def stderr(self, table: Questions) -> float:
-        """Return the standard error of one share of a table, in the mean over its cells, at equal shares."""
+        """Return the standard error of one share of a table, on average over its cells, at equal shares."""
         return sqrt(self.design.error(table) / self.users)
 
     def smallest(self, table: Questions) -> float:

@@ -160,7 +160,7 @@ class OracleChoice(Struct, frozen=True, kw_only=True):
 
 
 Questions = Annotated[
-    list[dict[str, Any]], Meta(description="several questions, in the place of one", min_length=1, max_length=64)
+    list[dict[str, Any]], Meta(description="several questions, in place of one", min_length=1, max_length=64)
 ]
 NumberRange = Annotated[dict[str, Any], Meta(description="of a number: its range, its cells, its unit")]
 Crossing = Annotated[dict[str, Any], Meta(description="which of several questions are crossed, and how they are asked")]

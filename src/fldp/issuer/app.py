@@ -56,7 +56,7 @@ class Issuer(OpenApp):
             raise Problem(415, "media-type", f"the body must be {REQUEST_TYPE}")
         ticket, body = request.headers.get("fldp-ticket", ""), await read_body(request, 4 * REQUEST_BYTES)
         if self._waiting >= _MAX_WAITING:
-            raise busy("too many passes are asked for at the same time, try again")
+            raise busy("too many passes are being requested, try again")
         self._waiting += 1
         try:
             signature = await asyncio.get_running_loop().run_in_executor(self._thread, self._signed, ticket, body)

@@ -289,7 +289,7 @@ class Observed:
         return len(self.law.other.values) == 2 and self.law.step > 0
 
     def _exact(self, sums: Floats, trials: Floats, tails: Floats) -> Floats:
-        """Return the exact tails of a binomial law in the place of those that matter."""
+        """Replace the tails that matter by the exact ones of a binomial law."""
         low, high = np.sort(self.law.other.values).tolist()
         chance = float(self.law.other.chances[self.law.other.values == high][0])
         exact = tails.copy()

@@ -9,11 +9,11 @@ def exposure(oracle: Oracle) -> str:
 
     >>> import fldp
     >>> exposure(fldp.GRR(epsilon=1.0, domain_size=5))
-    'One report rules out no value for certain.'
+    'No report rules out any value for certain.'
     """
     unprotected = analysis(oracle).unprotected
     if oracle.anonymity == oracle._values_end:
-        return " ".join(filter(None, ("One report rules out no value for certain.", unprotected)))
+        return " ".join(filter(None, ("No report rules out any value for certain.", unprotected)))
     if unprotected is not None:
         return f"{unprotected} That is weaker than epsilon-LDP."
     if oracle.eta == 0:

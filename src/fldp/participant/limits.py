@@ -1,7 +1,7 @@
 """Limits: the privacy loss of answers together, and how much of it their owner allows.
 
 Independent answers of one person compose: together they are (sum of epsilon, product of eta)-FLDP. That holds across
-surveys, versions and oracles, so it is all that has to be known of an answer.
+surveys, versions and oracles, so these two numbers are all that matters about an answer.
 
 All arithmetic is rational, nothing is rounded. An epsilon counts as the decimal number that its survey writes: 0.1 is
 1/10, and ten of them are 1. The double that an oracle computes with lies within one part in 2^53 of it.

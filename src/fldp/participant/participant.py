@@ -87,7 +87,7 @@ class Answer:
 class Participant:
     """Answers surveys for one person, and remembers.
 
-    ``store`` is the name of a file, made if there is none, or a store of the caller's (``fldp.participant_store``).
+    ``store`` is the name of a file, created if missing, or a store of the caller's (``fldp.participant_store``).
     ``limits`` are the person's own; no survey can change them. Randomness comes from the operating system only.
 
     >>> from fldp.participant_store import MemoryStore
@@ -154,7 +154,12 @@ class Participant:
             ticket = pass_keeping.shown(self._store, checked, asker, ticket)
             word = self._chance(checked, asker, ticket)
             return self._answer(checked, replace(choice, word=word), asker, confirm, ticket)
-        except (BudgetError, DomainError, ParameterError, WireError):  # none by the answer, but for what is asked
+        except (
+            BudgetError,
+            DomainError,
+            ParameterError,
+            WireError,
+        ):  # never because of the answer, only because of what is asked
             count_refusal(self._store, asker, _today())
             raise
 
@@ -300,7 +305,7 @@ class Participant:
         return notes.relayed_keys(self._store, origin_of(origin))
 
     def keep_relayed_keys(self, handed: RelayedKeys, *, origin: str) -> None:
-        """Keep the collector's keys, in the place of those before."""
+        """Keep the collector's keys, in place of those before."""
         notes.keep_relayed_keys(self._store, origin_of(origin), handed)
 
     def keep_relayed(self, version: str, *, origin: str) -> None:

@@ -37,7 +37,7 @@ def request(store: Store, survey: Survey, origin: str) -> bytes:
 
 
 def keep(store: Store, survey: Survey, origin: str, reply: bytes) -> str:
-    """Make the pass out of the issuer's answer, and keep it in the place of its secrets."""
+    """Make the pass out of the issuer's answer, and keep it in place of its secrets."""
     terms = terms_of(survey)
     with store.exclusive() as kept:
         book = _book(kept, store)

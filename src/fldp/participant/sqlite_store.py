@@ -113,7 +113,7 @@ COMMIT;
 class FileStore:
     """Answers in one SQLite file, readable by its owner only, safe for any number of processes at once.
 
-    The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
+    The file is created if missing. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
 
     Beside it, ``PATH.chances`` has what chance has chosen for surveys that ask only some of their questions, and

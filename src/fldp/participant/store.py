@@ -79,7 +79,7 @@ class PassBook(Protocol):
         """Return what is kept of the pass to a version of a survey, or None."""
 
     def keep_pass(self, origin: str, version: str, text: str) -> None:
-        """Keep a text in the place of the one before, if there was one. No answer is in it, and it costs nothing."""
+        """Keep a text in place of the one before, if there was one. No answer is in it, and it costs nothing."""
 
 
 @runtime_checkable
@@ -90,7 +90,7 @@ class NoteBook(Protocol):
         """Return a text, or None."""
 
     def keep_note(self, origin: str, about: str, text: str) -> None:
-        """Keep a text in the place of the one before, if there was one. No answer is in it, and it costs nothing."""
+        """Keep a text in place of the one before, if there was one. No answer is in it, and it costs nothing."""
 
 
 @runtime_checkable
@@ -111,7 +111,7 @@ def find_answer(book: Book, charge: Charge) -> bytes | None:
 
 
 def count_refusal(store: Store, origin: str, day: str) -> None:
-    """Count a refused survey where the store does so; the refusal itself is what has to be said."""
+    """Count a refused survey if the store can. A failure to count is ignored: the refusal itself matters."""
     with suppress(FldpError), store.exclusive() as book:
         if isinstance(book, RefusalBook):
             book.refuse(origin, day)

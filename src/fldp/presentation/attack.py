@@ -35,7 +35,7 @@ def guess_facts(guess: Guess) -> dict[str, Json]:
         **_about(oracle),
         "best guess, no report": f"right in {_percent(guess.before)}",
         "best guess, one report": f"right in {_percent(guess.after)}, {guess.gain:.3g} times as often ({sure})",
-        "values left by a report": f"{least}, {guess.left:,.1f} in the mean",
+        "values left by a report": f"{least}, {guess.left:,.1f} on average",
     }
 
 

@@ -54,7 +54,7 @@ def notes(audit: Audit, days: int | None = None) -> list[str]:
 
 _HISTORIES = (
     "A report here is all reports of one person on {days} days, whose value stays; together they claim epsilon "
-    "{epsilon:g}. That a value changes is no part of the claim."
+    "{epsilon:g}. The claim does not cover changes of the value."
 )
 _PAIRS = "The last row compares how often pairs of reports of one value agree with how often random pairs do."
 _WORTH = (
@@ -89,7 +89,7 @@ def given_away(audit: Audit, oracle: FrequencyOracle) -> str:
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=2)
     >>> given_away(fldp.audit(oracle, samples=400, rng=7), oracle)
-    'As declared: One report rules out no value for certain.'
+    'As declared: No report rules out any value for certain.'
     """
     if audit.holds:
         return f"As declared: {exposure(oracle)}"

@@ -55,8 +55,8 @@ def sections(card: Card) -> list[Section]:
     if card.first:
         return always
     if card.oracle.eta < 1:
-        return [*always, Section("Plain local privacy that is as exact", _plain(card))]
-    return always if card.oracle.name == "oue" else [*always, Section("Another way to be as exact", _other(card))]
+        return [*always, Section("Plain local privacy with the same accuracy", _plain(card))]
+    return always if card.oracle.name == "oue" else [*always, Section("Another way to the same accuracy", _other(card))]
 
 
 def _in_a_crowd(card: Card) -> tuple[str, ...]:
@@ -71,12 +71,14 @@ def _in_a_crowd(card: Card) -> tuple[str, ...]:
 
 
 TWO_LOOKS = (
-    "Who may look at the results more than once can subtract two looks; for them, only those who answered between the "
-    "two are a crowd."
+    "Readers who may look at the results more than once can subtract two looks. For them, only those who answered in "
+    "between are a crowd."
 )
 
 
-_STEPS = "Results are shown in steps of at least {:,} answers, so who looks twice sees a crowd of that size at least."
+_STEPS = (
+    "Results are shown in steps of at least {:,} answers. A reader who looks twice still sees a crowd of that size."
+)
 
 
 def short(delta: float) -> str:
@@ -124,6 +126,10 @@ def percent(share: float) -> str:
     return f"{number(100 * share)}\N{NO-BREAK SPACE}%"
 
 
+def _points(share: float) -> str:
+    return percent(share).replace("%", "percentage points")
+
+
 def mean_left(card: Card, reports: int) -> str:
     """Write the mean number of answers that a number of fresh reports leaves possible."""
     left = float(card.left[reports])
@@ -139,7 +145,7 @@ def _certain(card: Card) -> tuple[str, ...]:
     if not card.certain:
         return (f"Nothing. {'Both' if size == 2 else f'Each of the {size:,}'} answers could have given your report.",)
     if card.oracle.eta == 0:
-        first = "In which group your answer is. This is weak: answers in different groups are not protected at all."
+        first = "Which group your answer is in. This is weak: answers in different groups are not protected at all."
     else:
         first = analysis(card.oracle).unprotected or "That some answers are not yours, whatever epsilon is."
     return first, f"Of {_answers(size)} it leaves {_left(card)}."
@@ -174,19 +180,19 @@ def _repeated(card: Card) -> tuple[str, ...]:
     if card.survey is not None and card.survey.repeat in _PERIODS and not card.survey.keeps:
         return _anew(card, _PERIODS[card.survey.repeat])
     if card.first:
-        return ("Your device answers once and repeats that same answer, which tells nothing new.",)
+        return ("Your device answers once and repeats that same answer, which reveals nothing new.",)
     sent = analysis(card.oracle).sent
     lasting = lasting_epsilon(sent)
     stages = following(sent)
     if stages is not None:
         return (*_followed(stages), _fresh(card))
     if lasting == card.oracle.epsilon:
-        return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+        return "Your device answers once and repeats that same answer, which reveals nothing new.", _fresh(card)
     often = card.survey.repeat if card.survey is not None and card.survey.keeps else "daily"
     return (
         f"Your device draws noise once and keeps it. Asked {often}, it adds more noise for every report.",
-        f"All reports that are made of what it keeps, together, are at most {_ratio(lasting)} times as likely for one "
-        f"answer as for another: epsilon {number(lasting)}, however many they are.",
+        f"Together, all reports made from what it keeps are at most {_ratio(lasting)} times as likely for one answer "
+        f"as for another: epsilon {number(lasting)}, however many there are.",
         _fresh(card),
     )
 
@@ -197,11 +203,11 @@ def _followed(stages: Memoization) -> tuple[str, ...]:
     return (
         "Your device draws noise once, before you answer, and keeps it. Asked again, it adds more noise each time.",
         f"Say that your answer stays the same. Then all reports together are at most {_ratio(steady)} times as likely "
-        f"for it as for another that stays: epsilon {number(steady)}, however many they are.",
+        f"for it as for another that stays: epsilon {number(steady)}, however many there are.",
         f"If it changes, they are at most {_ratio(lasting)} times as likely as for other answers whose hashes change "
         f"in the same pattern: epsilon {number(lasting)}, {stages.answers} times {number(steady)}. Your device "
         "is charged that, once.",
-        "That your answer changed, and when, is covered by no epsilon: however long somebody watches, a change can be "
+        "No epsilon covers whether and when your answer changed. However long somebody watches, a change can be "
         f"seen with a probability of {percent(float(stages.change_visible))}. A part of each report stays the same. So "
         "others can tell that your reports come from one device.",
     )
@@ -289,7 +295,7 @@ def _accuracy(card: Card) -> tuple[str, ...]:
     if card.reaches:
         whats = ("an answer to one question", "a pair of answers to two questions")
         parts = zip(whats, card.reaches, strict=False)
-        known = "; ".join(f"the share of {what} to within {percent(min(1.0, reach))}" for what, reach in parts)
+        known = "; ".join(f"the share of {what} to within {_points(min(1.0, reach))}" for what, reach in parts)
         return (f"Of {_answers(card.users)}, they tell {known} or better ({100 * LEVEL:.0f} % interval).",)
     return tuple(_said(deal, _known(card, deal)) for deal in card.deals)
 
@@ -298,7 +304,7 @@ def _known(card: Card, deal: Deal) -> str:
     users = _answers(card.users)
     if deal.reach >= 1:
         return f"{users} {'tells' if card.users == 1 else 'tell'} nothing about a single share. It takes more."
-    near = percent(deal.reach)
+    near = _points(deal.reach)
     within = near if near.startswith("less") else f"within {near}"
     return f"of {users}, the share of a rare one is known to {within} ({100 * LEVEL:.0f} % interval)."
 
@@ -310,7 +316,7 @@ def _plain(card: Card) -> tuple[str, ...]:
 
 def _comparison(card: Card, deal: Deal) -> str:
     if deal.plain_epsilon is None:
-        return "there is none."
+        return "no epsilon reaches it."
     return f"epsilon {number(deal.plain_epsilon)} (OUE). {_attacked(card, deal)}"
 
 
@@ -320,7 +326,7 @@ def _other(card: Card) -> tuple[str, ...]:
 
 def _needed(card: Card, deal: Deal) -> str:
     if deal.plain_epsilon is None:
-        return "no epsilon makes OUE as exact."
+        return "no epsilon makes OUE as accurate."
     return (
         f"OUE would need epsilon {number(deal.plain_epsilon)} for the same error. "
         f"{_attacked(card, deal)}{_weaker(card, deal, deal.plain_epsilon)}"

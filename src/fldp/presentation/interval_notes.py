@@ -13,7 +13,7 @@ QUESTION_LOOKS = "The intervals of a question hold for all of its answers at onc
 ONE_VALUE = "Every interval holds for its value alone, and whenever you look."
 ONE_FIGURE = "Every interval holds for its figure alone, the interval of the CDF for all edges, and whenever you look."
 CONDITIONS = (
-    "That is so for days that were chosen before looking, and where reports were taken back, only if that did not "
+    "This holds for days that were chosen before looking, and where reports were taken back, only if that did not "
     "depend on what they said."
 )
 

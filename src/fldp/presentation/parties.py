@@ -19,7 +19,7 @@ _RELAYED: Rows = (
     ("the collector", "the relay's address, when it arrives", "yes", "yes"),
     ("relay and collector together", "yes", "yes", "yes"),
 )
-_SAME = "What the report says of your answer is the same for everybody who reads it."
+_SAME = "The report says the same about your answer to everybody who reads it."
 _KEYS = (
     "The relay also hands out the collector's public key. A relay that handed out another one could read reports; "
     "everybody can compare the two."

@@ -52,7 +52,7 @@ def table(shares: PopulationShares, level: float, k: int = 20) -> Table:
 def notes(shares: PopulationShares) -> list[str]:
     """Return what the shares rest on."""
     lines = [
-        f"From {sum(shares.n):,} people, taken for drawn at random from the population"
+        f"From {sum(shares.n):,} people, assumed to be drawn at random from the population"
         + (f", in {len(shares.n)} groups by their weights." if len(shares.n) > 1 else "."),
         "Each interval holds for its value alone, and for one look. People who do not answer are not in it.",
     ]

@@ -236,7 +236,7 @@ class AskedTables:
         people = tables.about(chosen)
         if people < self.minimum or not tables.has(tuple(sorted(chosen))):
             asked = " and ".join(repr(tables.names[question]) for question in chosen)
-            rule = f"nothing is shown of fewer than {self.minimum}"
+            rule = f"nothing is shown for fewer than {self.minimum}"
             raise TooFewError(f"estimates: too few reports are about {asked}: {rule}")
 
     def shown(self, tables: Tables, question: int) -> bool:

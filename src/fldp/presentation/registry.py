@@ -117,7 +117,7 @@ def budget(survey: Survey) -> dict[str, Json]:
 
 def _answers(survey: Survey) -> str:
     if _follows(survey):
-        return f"{survey.repeat}, made of what is kept; that an answer changed is covered by no epsilon"
+        return f"{survey.repeat}, made from what is kept; no epsilon covers whether an answer changes"
     if survey.keeps:
         return f"{survey.repeat}, made of one kept answer"
     return f"{survey.repeat}, each drawn anew at another epsilon" if survey.repeat in _PERIODS else "once"

@@ -208,7 +208,7 @@ def _print(target: Console, renderables: Iterable[object]) -> None:
 
 
 def show_facts(facts: dict[str, Json], as_json: bool) -> None:
-    """Print named facts, one on a line, or as JSON."""
+    """Print named facts, one per line, or as JSON."""
     show(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else facts)
 
 
@@ -272,7 +272,7 @@ def verification_facts(
         "kind": _kind(verification),
         "delta": float(verification.delta),
         **{f"delta at {epsilon:g}": float(verification.delta_at(epsilon)) for epsilon in at},
-        "values left": f"at least {verification.anonymity}, {float(verification.anonymity_mean):g} in the mean, "
+        "values left": f"at least {verification.anonymity}, {float(verification.anonymity_mean):g} on average, "
         f"of {verification.domain_size:,}",
         "witness": str(verification.witness) if exactly else witness_text(verification.witness),
     }

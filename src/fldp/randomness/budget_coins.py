@@ -3,10 +3,10 @@
 A bit is 1 with probability ``a_i`` under its own value ``i``, and with ``b_i`` under any other. The likelihood ratio of
 ``i`` to ``j`` is largest where bit ``i`` is 1 and bit ``j`` is 0: there it is ``u_i w_j``, where ``u`` is ``a/b`` and
 ``w`` is ``(1-b)/(1-a)``. So a budget ``r`` for a pair demands ``u_i w_j <= e^r``. The variance of a rare value is
-``1/((1-1/w)(u-1))`` per user, which falls in both. With the smaller budget for each pair, and ``U`` and ``W`` for the
-largest ``u`` and ``w``, no value can have more than ``u_i = min(U, e^eps_i/W)`` and ``w_i = min(W, e^eps_i/U)``, but
-for the two that have the largest themselves; and all may have that much. So two numbers settle the problem that Gu et
-al. call opt0, for any number of values.
+``1/((1-1/w)(u-1))`` per user, which decreases in both. A pair has the smaller of its two budgets. Let ``U`` and ``W``
+be the largest ``u`` and ``w``. Then, except for the two values that attain them, ``u_i`` is at most
+``min(U, e^eps_i/W)`` and ``w_i`` at most ``min(W, e^eps_i/U)``; and all values can attain these bounds at once. So two
+numbers solve the problem that Gu et al. call opt0, for any number of values.
 
 We take ``U = 1 + (E-1) s`` and ``1/W = 1 - (1-1/E) s``, where ``E`` belongs to the least budget, and search for the one
 number ``s``. At 1/2 all bits are as in OUE with the least budget. Above it, the values with the least budget give

@@ -1,7 +1,7 @@
 """Response: how one value becomes one report, in Python's own integers.
 
 A response is the counterpart of an oracle's ``perturb`` for a single value. It has the same coins, with the same
-integer thresholds, and makes of the same random words the same report (but for SS, see ``set_responses``). It needs no
+integer thresholds, and makes of the same random words the same report (except SS, see ``set_responses``). It needs no
 arrays, so a client that sends one report loads neither NumPy nor Numba.
 
 The steps do not depend on the value or on a coin: both cases are computed, and one is chosen. Python has shorter ways

@@ -101,7 +101,7 @@ def _synchronize(path: str | Path) -> None:
 
 
 def _synchronize_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk: else a power cut may bring back what was replaced.
+    """Sync the entries of a folder to the disk: otherwise a power cut may bring back what was replaced.
 
     Some systems cannot do that with a folder, and some folders can be written to but not read.
     """

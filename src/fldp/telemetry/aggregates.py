@@ -1,4 +1,4 @@
-"""Aggregates: what is kept of the values of one metric in one period. Never a list of what happened.
+"""Aggregates: all that is stored about the values of one metric in one period. Never a list of events.
 
 An aggregate maps a few keys to numbers: how often each value or bin was seen (``most``, ``median``), which one was the
 last or was seen at all (``last``, ``any``), or one number (``max``, ``sum``). Aggregates of several processes merge.

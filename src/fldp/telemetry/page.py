@@ -128,8 +128,8 @@ def _parts(data: Data) -> Iterator[str]:
 def _facts(data: Data) -> Iterator[str]:
     facts = {
         "Given away to the collector": data["spent"]["collector"],
-        "Of it in twelve months": f"epsilon {data['spent']['year']}",
-        "Given away to all": data["spent"]["all"],
+        "Of that in the last twelve months": f"epsilon {data['spent']['year']}",
+        "Given away to all collectors": data["spent"]["all"],
         "Collector": data["collector"],
         "Relay": data["relay"] or "none: the collector sees the sender's address",
         "Kept in": data["files"]["state"],

@@ -100,7 +100,7 @@ class Install:
         return Agent(self._metrics, Mode("on", "a rehearsal"), self._places, clock=lambda: moment)
 
     def run(self, moment: datetime) -> tuple[str, str] | None:
-        """Run at the begin of a period: end the one before, and record for this one; return what was drawn then."""
+        """Run at the beginning of a period: end the one before, and record for this one; return what was drawn then."""
         agent = self.agent(moment)
         agent.end_periods()
         drawn = self.reports(agent)[len(self.reported) :]

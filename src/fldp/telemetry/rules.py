@@ -227,9 +227,9 @@ def _advise(metrics: AppMetrics, today: date, warnings: MistakeList) -> None:
     if not metrics.relay:
         warnings.note(("collector",), "no relay is declared: the collector sees the address of everybody who sends")
     if metrics.default == "on":
-        warnings.note(("default",), 'default is "on": people send before they were asked')
+        warnings.note(("default",), 'default is "on": people send before they are asked')
     if metrics.epsilon > ADVISED_EPSILON:
-        warnings.note(("epsilon",), f"epsilon is above {ADVISED_EPSILON}: one report gives much away")
+        warnings.note(("epsilon",), f"epsilon is above {ADVISED_EPSILON}: one report gives away a lot")
     for name, metric in metrics.metrics.items():
         if date.fromisoformat(metric.expires) > today + ADVISED_LIFE:
             warnings.note(("metric", name, "expires"), f"metric.{name} expires more than a year from now")

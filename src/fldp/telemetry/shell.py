@@ -30,7 +30,7 @@ def _choose(mode: str, app: str | None) -> None:
     typer.echo(f"telemetry is {mode} for {app or 'all programs'}, as {path} says")
     stronger = modes.by_variables(os.environ)
     if stronger is not None:
-        typer.echo(f"in this shell something stronger decides: {stronger.reason}")
+        typer.echo(f"in this shell, a stronger setting decides: {stronger.reason}")
     if mode == "off":
         _tell(forget_aggregates(app), "its aggregates are not deleted")
 
@@ -45,13 +45,13 @@ def _tell(troubles: Sequence[FldpError], so: str) -> None:
 
 @commands.command()
 def on(app: App = None) -> None:
-    """Send reports, from the next period on that begins from now."""
+    """Send reports, beginning with the next period."""
     _choose("on", app)
 
 
 @commands.command()
 def local(app: App = None) -> None:
-    """Keep aggregates on this machine, to look at; send nothing."""
+    """Keep aggregates on this machine for you to look at; send nothing."""
     _choose("local", app)
 
 
@@ -140,7 +140,7 @@ def withdraw(app: OneApp = None) -> None:
 
 @commands.command()
 def clean(app: App = None) -> None:
-    """Delete aggregates and reports on this machine, which then cannot be taken back any more; the ledger stays."""
+    """Delete aggregates and reports on this machine; the ledger stays. Sent reports can no longer be taken back."""
     from fldp.telemetry.installed_programs import clean as clean_programs
 
     cleaned, troubles = clean_programs(app)

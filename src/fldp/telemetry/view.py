@@ -56,11 +56,11 @@ class GivenAway(NamedTuple):
             return (one, f"{best}.", "Each period draws anew, so epsilons of periods add up.")
         return (
             one,
-            f"{best}; with all reports of a value that stays, with {self.guess(self.lasting):.3f} at most.",
-            f"All reports together, while the value stays the same: epsilon {number_text(self.lasting)}, eta 1, "
+            f"{best}; with all reports, while the value stays the same, with {self.guess(self.lasting):.3f} at most.",
+            f"All these reports together: epsilon {number_text(self.lasting)}, eta 1, "
             f"however many. For histories that change alike: epsilon {number_text(2 * self.lasting)}.",
-            "That the value changed, and when, is protected by no epsilon: however long somebody watches, a change "
-            f"shows with a probability of {self.change_visible:.3f}.",
+            "No epsilon covers whether a value changes, or when: however long somebody watches, a change shows with "
+            f"probability {self.change_visible:.3f}.",
             "A part of each report stays the same: reports of this metric can be recognised as those of one install.",
         )
 
@@ -177,8 +177,8 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield data["next"]
     spent = data["spent"]
     yield f"Given away so far to {data['collector']}: {spent['collector']}"
-    yield f"Of it in twelve months: epsilon {spent['year']}"
-    yield f"Given away so far to all: {spent['all']}"
+    yield f"Of that in the last twelve months: epsilon {spent['year']}"
+    yield f"Given away so far to all collectors: {spent['all']}"
     yield ""
     yield f"This period, {data['period']}:"
     for name, metric in data["metrics"].items():

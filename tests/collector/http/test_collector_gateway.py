@@ -1,4 +1,4 @@
-"""The gateway: encrypted requests are answered as if they had come directly, but for the address and most routes."""
+"""The gateway: encrypted requests are answered as if they had come directly, except for the address and most routes."""
 
 import asyncio
 import random

@@ -58,7 +58,7 @@ def test_values_are_named_by_their_labels_as_in_a_survey(server):
         with server.admin as client:
             answer = client.post("/v1/plan", json={"labels": ["flu", "hiv", "none"], **asked, **named}).json()
         assert answer == json.loads(plan_view.as_json(plan(domain_size=3, **asked, **meant), None))
-    assert answer["rows"][0]["exposure"] == "One report rules out no value for certain."
+    assert answer["rows"][0]["exposure"] == "No report rules out any value for certain."
 
 
 def test_what_a_row_says_suits_the_form(server):
@@ -113,7 +113,7 @@ def test_of_a_number_it_is_the_oracle_of_the_survey_and_the_plan_of_its_cells(se
     expected = plan_number(4000, 2.0, bins=cells, goal=goal.get("goal", "distribution"))
     assert answer["rows"] == [vars(row) for row in expected.rows]
     assert (answer["eta"], answer["bits"]) == (1.0, survey.oracle.report_format.bits)
-    assert "rules out no value" in answer["gives_away"]
+    assert "No report rules out any value" in answer["gives_away"]
 
 
 ASKED = [
@@ -149,7 +149,7 @@ def test_of_several_questions_it_is_the_oracle_of_the_survey_and_the_error_of_ev
     expected = planned(survey.oracle, 4000)
     assert wire.build(answer["oracle"]) == survey.oracle
     assert (answer["eta"], answer["bits"], answer["users"]) == (1.0, survey.oracle.report_format.bits, 4000)
-    assert answer["gives_away"] == "One report rules out no value for certain."
+    assert answer["gives_away"] == "No report rules out any value for certain."
     assert [row["questions"] for row in answer["rows"]] == [[0], [1], [0, 1]]
     assert [row["stderr"] for row in answer["rows"]] == [expected.stderr(table) for table in expected.tables]
     assert sum(view["people"] for view in answer["views"]) == pytest.approx(4000, rel=1e-9)

@@ -88,7 +88,7 @@ def test_tables_are_those_of_the_library(server, survey):
 @pytest.mark.parametrize(
     ("query", "status", "said"),
     [
-        ({"question": "rare"}, 403, "too few reports are about 'rare': nothing is shown of fewer than 50"),
+        ({"question": "rare"}, 403, "too few reports are about 'rare': nothing is shown for fewer than 50"),
         ({"question": "age"}, 422, "the question must be one of os, plan, rare"),
         ({"cross": "os"}, 422, "cross must name two questions"),
         ({"cross": "os,rare"}, 422, "are not asked together in any view"),

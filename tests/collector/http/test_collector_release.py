@@ -91,4 +91,4 @@ def test_the_card_counts_a_step_as_the_crowd():
     wide = Survey.from_dict(specification(oracle={"name": "oue", "epsilon": 1.0}, release=50_000))
     said = as_text(fldp.card(wide, users=1_000_000, rng=1), width=400)
     assert "published totals of at least 50,000 answers" in said
-    assert "in steps of at least 50,000 answers, so who looks twice sees a crowd of that size" in said
+    assert "in steps of at least 50,000 answers. A reader who looks twice still sees a crowd of that size" in said

@@ -132,7 +132,7 @@ def test_tokens_on_the_folder_itself_and_at_once(tmp_path):
         server.stop()
     assert "scope must be one of" in fldp("token", "create", "root", "--data", tmp_path, code=2).stderr
     late = fldp("token", "create", "read", "--data", tmp_path, "--expires", "2020-01-01T00:00:00Z", code=2)
-    assert "expires must be a time to come" in late.stderr
+    assert "expires must be a time in the future" in late.stderr
     named = fldp("token", "create", "read", "--data", tmp_path, "--survey", "No Name", code=2)
     assert "survey must be 1 to 64 of the characters" in named.stderr
     assert "no token has the id" in fldp("token", "revoke", "x", "--data", tmp_path, code=2).stderr

@@ -273,7 +273,7 @@ def test_a_lake_from_the_other_side(tmp_path):
     "row", [{"day": "../../etc", "n": 1}, {"day": "20261101", "n": 1}, {"day": "2026-11-01", "n": -1}]
 )
 def test_a_day_becomes_a_folder_only_if_it_is_one(row):
-    with pytest.raises(fldp.CollectorError, match="the answer is not one of a collector"):
+    with pytest.raises(fldp.CollectorError, match="the answer is not a collector's"):
         replies.days(Reply(200, {}, json.dumps([row]).encode()))
 
 

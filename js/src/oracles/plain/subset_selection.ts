@@ -22,7 +22,7 @@ function bestSize(epsilon: number, domainSize: bigint): bigint {
   return c * b < a * d ? low + 1n : low;
 }
 
-/** Return the size of sets with the least error in the mean over all contrasts of values, ties to the smaller. */
+/** Return the size of sets with the least error on average over all contrasts of values, ties to the smaller. */
 export function evenSize(epsilon: number, size: number): number {
   const power = expLower(Math.min(epsilon, 64));
   const domainSize = BigInt(size);

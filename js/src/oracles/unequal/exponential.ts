@@ -59,7 +59,7 @@ function inverseOnRing([first]: readonly number[][]): number {
   return sumOf(spectrum(spectrum(first).map((part) => 1 / part))) / first.length;
 }
 
-/** Return the same of one on a line: but for the factors of its rows, only neighbours meet in the inverse. */
+/** Return the same of one on a line: except for the factors of its rows, only neighbours meet in the inverse. */
 function inverseOnLine(channel: readonly number[][], next: bigint): number {
   const gap = Number(ONE - next);
   const sums = channel.map(

@@ -161,7 +161,7 @@ class Answering(Requesting):
             reply = await self._issued(replies.issuer(specification), version, body, ticket)
             return await work(lambda: participant.keep_pass(specification, reply, **place))
         except (SurveyError, WireError) as error:
-            raise CollectorError(f"{self._line.address}: gives no good pass: {clean(error)}") from None
+            raise CollectorError(f"{self._line.address}: gives no valid pass: {clean(error)}") from None
 
     def _line_to_issuer(self, issuer: str | None) -> Line:
         """Return the way to the issuer of passes; with a relay, never past it to the collector's own origin."""

@@ -74,7 +74,7 @@ class Managing(Requesting):
     async def create_issuer(self) -> str:
         """Make a key of the collector that signs passes, and return it as ``issuer_key`` of one survey to come.
 
-        Needs an admin token that is good for all surveys.
+        Needs an admin token that is valid for all surveys.
         """
         return await self._line.ask(requests.asking("create_issuer"), replies.issuer_key)
 

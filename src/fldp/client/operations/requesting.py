@@ -57,7 +57,7 @@ class ClientOperation(Generic[P, T]):
 def for_a_person(
     method: Callable[Concatenate[S, P], Coroutine[object, None, T]],
 ) -> Callable[Concatenate[S, P], Coroutine[object, None, T]]:
-    """Have the ``participant`` of an operation remember the keys of the relay."""
+    """Let the ``participant`` of an operation remember the relay's keys."""
 
     @functools.wraps(method)
     async def asked(client: S, /, *arguments: P.args, **named: P.kwargs) -> T:

@@ -114,7 +114,9 @@ class Settings:
     max_reports: int = _setting(2_000_000, _whole(1, 10**8), "reports in one batch")
     max_buffered: int = _setting(256 * MiB, _whole(1024, 1 << 36), "bytes of all bodies that are being read or checked")
     max_in_flight: int = _setting(512, _whole(1, 100_000), "requests at the same time")
-    max_answers: int = _setting(64, _whole(1, 100_000), "estimates and the like that are computed or wait for a thread")
+    max_answers: int = _setting(
+        64, _whole(1, 100_000), "estimates and similar requests that are running or waiting for a thread"
+    )
     max_slow: int = _setting(256, _whole(1, 100_000), "clients that take more than a second to send or to read")
     max_waiting: int = _setting(512, _whole(1, 100_000), "requests that wait for a commit")
     max_connections: int = _setting(1024, _whole(1, 100_000), "connections; others wait until one is free")
@@ -132,10 +134,10 @@ class Settings:
     ohttp: bool = _setting(False, _flag, "answer requests that a relay carries (oblivious HTTP)")
     otel: bool = _setting(False, _flag, "send spans and metrics of the collector itself by OpenTelemetry")
     trusted_proxies: tuple[Network, ...] = _setting(
-        (), _networks, "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
+        (), _networks, "proxies whose X-Forwarded-For and -Proto are trusted; /metrics then needs a token"
     )
     admin_token_file: Path | None = _setting(  # noqa: RUF009
-        None, _new_file, "where a first admin token is written, for its owner alone; nothing is overwritten"
+        None, _new_file, "where the first admin token is written, readable by its owner alone; nothing is overwritten"
     )
     log: bool = _setting(True, _flag, "log requests, as JSON lines on standard error")
     log_every: int = _setting(1, _whole(1, 10**9), "log one in this many successful requests, and all others")

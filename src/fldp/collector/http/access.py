@@ -30,7 +30,7 @@ def require(token: StoredToken, scope: str) -> None:
 def permit(token: StoredToken | None, name: str | None) -> None:
     """Refuse a token that is bound to another survey, or to any survey where the request names none."""
     if token is not None and token.survey is not None and token.survey != name:
-        raise Problem(403, "forbidden", "the token is good for another survey only")
+        raise Problem(403, "forbidden", "the token is valid for another survey only")
 
 
 async def sender(collector: Collector, request: Request, published: PublishedSurvey) -> bytes | None:

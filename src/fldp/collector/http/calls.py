@@ -102,7 +102,7 @@ def reply(content: object, status: int = 200) -> Response:
 
 
 async def requested_version(call: Call[object, object]) -> PublishedSurvey:
-    """Return the version that a path names, as it is stored now, if the token is good for it."""
+    """Return the version that a path names, as it is stored now, if the token is valid for it."""
     published = await call.collector.surveys.get(call.request.path_params["id"], fresh=True)
     call.audit.survey, call.audit.version = published.entry.name, published.entry.version
     permit(call.token, published.entry.name)

@@ -19,7 +19,7 @@ _AROUND = len(": \r\n")  # the bytes of a header beside its name and value
 
 
 def head_bytes(scope: Scope) -> int:
-    """Return how long the header of a request is, its first line without the method included.
+    """Return the length of the header of a request, including its first line without the method.
 
     >>> head_bytes({"path": "/v1", "query_string": b"a=1", "headers": [(b"host", b"x")]})
     15

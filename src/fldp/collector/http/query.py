@@ -36,7 +36,7 @@ def estimated_days(query: EstimatesQuery, oracle: Oracle) -> Days:
     _check_choice("decoder", query.decoder, oracle.estimator.decoders, mistakes)
     _check_choice("method", query.method, methods if analysis(oracle).domain_size is None else (), mistakes)
     if query.anytime and (query.post or query.consistent or query.method not in (None, *methods[:1])):
-        mistakes.note(("anytime",), "anytime is for unbiased estimates: leave post, consistent and method out")
+        mistakes.note(("anytime",), "anytime is for unbiased estimates: leave out post, consistent and method")
     _refuse(mistakes)
     return days
 

@@ -84,7 +84,7 @@ async def _answered(request: Request, data: bytes) -> BinaryReply:
 
 
 def _scope(request: Request, inner: BinaryRequest, path: bytes, query: bytes) -> Scope:
-    """Return the scope of the request inside: nothing of the connection that it came by."""
+    """Return the scope of the request inside, without anything about the connection that carried it."""
     return {
         "type": "http",
         "asgi": request.scope["asgi"],

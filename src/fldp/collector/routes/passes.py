@@ -24,7 +24,7 @@ async def create_issuer(call: Call[Query, None]) -> Response:
     """Make a key that signs passes, for one version of a survey that is to name it."""
     collector = call.collector
     if call.token is not None and call.token.survey is not None:
-        raise Problem(403, "forbidden", "the token is good for one survey only, and a key is for a new survey")
+        raise Problem(403, "forbidden", "the token is valid for one survey only, and a key is for a new survey")
     key = await collector.heavy(create_key, collector.store, collector.now)
     return reply(IssuerKey(issuer_key=key_text(key.public)), 201)
 

@@ -101,7 +101,7 @@ def _state(summary: SurveySummary, now: str) -> SurveyState:
 
 
 async def surveys(call: Call[Query, None]) -> Response:
-    """List all versions of all surveys that the token is good for, the newest first."""
+    """List all versions of all surveys that the token is valid for, the newest first."""
     collector = call.collector
     summaries, counts, withdrawn = await call.compute(_listed, call.token.survey if call.token else None)
     collector.surveys.remember(summaries)

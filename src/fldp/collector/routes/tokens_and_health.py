@@ -57,11 +57,11 @@ async def healthz(call: Call[None, None]) -> Response:
 
 
 async def readyz(call: Call[None, None]) -> Response:
-    """Readiness: reports can be written, which was tried, and are folded."""
+    """Readiness: a test write succeeded, and reports are folded."""
     if call.collector.stopping:
         raise busy("the collector is stopping")
     if not call.collector.alive:
-        raise busy("the collector must be started again")
+        raise busy("the collector must be restarted")
     if not await call.collector.readiness.is_ready():
         raise unavailable("the store cannot be written")
     return reply(Status(status="ready"))

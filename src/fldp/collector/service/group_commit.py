@@ -72,7 +72,7 @@ class GroupCommitter(Generic[S]):
     def put(self, submission: S) -> "asyncio.Future[SubmissionResult]":
         """Begin to write a submission; return what will have its result."""
         if not self.alive or len(self._queue) >= self._most:
-            raise BusyError("collector: too many reports wait to be written, try again")
+            raise BusyError("collector: too many reports are waiting to be written, try again")
         loop = self._loop
         if loop is None or loop.is_closed():  # asking which one runs takes a system call in Python 3.11
             loop = self._loop = asyncio.get_running_loop()
@@ -118,7 +118,7 @@ class GroupCommitter(Generic[S]):
 
 
 def _answer(batch: list[Waiting[S]], outcomes: list[SubmissionResult] | Exception) -> None:
-    """Have the event loop answer a whole batch: the newest one's. A loop that has ended has nobody left who waits."""
+    """Let the newest request's event loop answer the whole batch. Nobody waits on a loop that has ended."""
     if batch:
         with suppress(RuntimeError):
             batch[-1][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)

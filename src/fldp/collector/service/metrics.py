@@ -22,17 +22,17 @@ class Family:
 
 FAMILIES = {
     "fldp_build_info": Family(GAUGE, "Always 1; the labels say which versions of fldp and Python run."),
-    "fldp_in_flight": Family(GAUGE, "Requests that are worked on."),
+    "fldp_in_flight": Family(GAUGE, "Requests being worked on."),
     "fldp_open_requests": Family(GAUGE, "Requests that have begun and not ended."),
-    "fldp_answers_pending": Family(GAUGE, "Estimates and the like that are computed or wait for a thread."),
+    "fldp_answers_pending": Family(GAUGE, "Estimates and similar requests that are running or waiting for a thread."),
     "fldp_slow_clients": Family(GAUGE, "Clients that take more than a second to send or to read."),
     "fldp_waiting": Family(GAUGE, "Requests that wait for a commit."),
     "fldp_buffered_bytes": Family(GAUGE, "Bytes of bodies that are being read or checked."),
     "fldp_pending_reports": Family(GAUGE, "Reports that are stored and not yet folded into a tally."),
     "fldp_store_bytes": Family(GAUGE, "Bytes that the database takes."),
-    "fldp_folded_reports": Family(GAUGE, "As fldp_reports_folded_total, under its former name."),
-    "fldp_fold_failures": Family(GAUGE, "As fldp_folding_failures_total, under its former name."),
-    "fldp_lake_failures": Family(GAUGE, "As fldp_lake_write_failures_total, under its former name."),
+    "fldp_folded_reports": Family(GAUGE, "The same as fldp_reports_folded_total, under its former name."),
+    "fldp_fold_failures": Family(GAUGE, "The same as fldp_folding_failures_total, under its former name."),
+    "fldp_lake_failures": Family(GAUGE, "The same as fldp_lake_write_failures_total, under its former name."),
     "fldp_reports_folded_total": Family(COUNTER, "Reports that were folded into tallies."),
     "fldp_folding_failures_total": Family(COUNTER, "Rounds of folding that failed."),
     "fldp_lake_write_failures_total": Family(COUNTER, "Rounds of writing the lake that failed."),
@@ -40,10 +40,10 @@ FAMILIES = {
     "fldp_submissions_total": Family(COUNTER, "Requests with reports that were committed."),
     "fldp_reports_total": Family(COUNTER, "Reports that were counted."),
     "fldp_withdrawals_total": Family(COUNTER, "Requests that took reports back and were committed."),
-    "fldp_answers_total": Family(COUNTER, "Estimates and the like that were computed."),
-    "fldp_answers_abandoned_total": Family(COUNTER, "Estimates and the like whose client hung up."),
+    "fldp_answers_total": Family(COUNTER, "Estimates and similar requests that were answered."),
+    "fldp_answers_abandoned_total": Family(COUNTER, "Estimates and similar requests whose client hung up."),
     "fldp_requests_total": Family(COUNTER, "Requests by route, method and status."),
-    "fldp_request_seconds": Family(HISTOGRAM, "Seconds from the begin of a request to the end of its answer."),
+    "fldp_request_seconds": Family(HISTOGRAM, "Seconds from the beginning of a request to the end of its answer."),
     "process_resident_memory_bytes": Family(GAUGE, "Resident memory in bytes."),
     "process_cpu_seconds_total": Family(COUNTER, "User and system CPU time spent, in seconds."),
     "process_open_fds": Family(GAUGE, "Number of open file descriptors."),
@@ -67,7 +67,7 @@ class Metrics:
     >>> metrics.count("fldp_reports_total", 3)
     >>> for line in metrics.render([("fldp_in_flight", {}, 1)]).splitlines()[:3]:
     ...     print(line)
-    # HELP fldp_in_flight Requests that are worked on.
+    # HELP fldp_in_flight Requests being worked on.
     # TYPE fldp_in_flight gauge
     fldp_in_flight 1
     """

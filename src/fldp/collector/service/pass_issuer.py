@@ -39,7 +39,7 @@ class PassIssuer:
     async def sign(self, key: PrivateKey, blinded: bytes) -> bytes:
         """Sign, after those that came before; too many at the same time are refused."""
         if self._waiting >= _MAX_WAITING:
-            raise busy("too many passes are asked for at the same time, try again")
+            raise busy("too many passes are being requested, try again")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._signer.sign, key, blinded)

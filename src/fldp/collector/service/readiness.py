@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 MAX_SECONDS = 1.8  # for a try
-_FRESH_SECONDS = 1.0  # that what was found out is good for
+_FRESH_SECONDS = 1.0  # for which a finding stays valid
 
 
 class Readiness:

@@ -44,13 +44,13 @@ class TokenTerms:
         >>> mistakes.messages[0]
         "scope must be one of 'admin', 'read', 'send', got 'root'"
         >>> mistakes.messages[1]
-        "expires must be a time to come, such as 2030-01-01T00:00:00Z, got 'soon'"
+        "expires must be a time in the future, such as 2030-01-01T00:00:00Z, got 'soon'"
         """
 
         def to_come(owner: str, name: str, value: Any) -> datetime:
             time = parse_time(value) if isinstance(value, str) else None
             if time is None or time <= now:
-                raise fail(owner, name, "a time to come, such as 2030-01-01T00:00:00Z", value)
+                raise fail(owner, name, "a time in the future, such as 2030-01-01T00:00:00Z", value)
             return time
 
         rules: dict[str, Constraint] = {
@@ -81,7 +81,7 @@ def create_token(
 def secret_file(path: Path) -> Iterator[Callable[[str], object]]:
     """Yield what writes a secret into a new file that only its owner can read; a file that is there stays as it is.
 
-    That nothing is there is seen before the block, which makes the secret: it is not made in vain.
+    Checks that nothing is there before the block runs, which makes the secret: none is wasted.
     """
     taken = FldpError(f"{path}: already exists, and is not overwritten; move it away, or name another file")
     if path.exists():

@@ -26,7 +26,7 @@ def require_minimum(n: int, published: PublishedSurvey) -> None:
     """Refuse to show anything of fewer reports than the survey's minimum."""
     minimum = published.survey.collect["minimum"]
     if n < minimum:
-        raise Problem(403, "too-few", f"nothing is shown of fewer than {counted(minimum, 'report')}", minimum=minimum)
+        raise Problem(403, "too-few", f"nothing is shown for fewer than {counted(minimum, 'report')}", minimum=minimum)
 
 
 def released_days(snapshot: Snapshot, published: PublishedSurvey, before: str) -> Days:

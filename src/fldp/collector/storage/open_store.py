@@ -11,7 +11,7 @@ from fldp.support.optional_imports import load
 
 
 def serve_store(settings: Settings) -> CollectorStore:
-    """Open the store of a collector, made if there is none, with a connection for everybody who may want one."""
+    """Open the store of a collector, created if missing, with a connection for everybody who may want one."""
     if settings.database is None:
         store: CollectorStore = SqliteStore(settings.data / FILE)
     else:

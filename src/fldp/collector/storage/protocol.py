@@ -394,7 +394,7 @@ class CollectorStore(Protocol):
         """Return folded segments that are small enough to take more, and the merged tally of the day."""
 
     def folding(self) -> AbstractContextManager[bool]:
-        """Acquire the compaction lock; False if another collector holds it. Folding twice is harmless, and in vain."""
+        """Acquire the compaction lock; False if another collector holds it. Folding twice is only wasted work."""
 
     def fold(self, step: Fold) -> bool:
         """Do a step of folding in one transaction; False if its rows are not there any more."""

@@ -96,7 +96,7 @@ class CommitWitness:
             self._handle = None
 
     def _open(self, commit: Commit) -> int:
-        """Open the file, made if there is none. It gets its name when it is whole, so a crash leaves no empty one."""
+        """Open the file, created if missing. It gets its name when it is whole, so a crash leaves no empty one."""
         try:
             return os.open(self.path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:

@@ -70,7 +70,7 @@ class Privatizer:
             if names.count(name) != 1:
                 raise DomainError(f"privatize: {what} must name a column, got {name!r}")
         if self.identifier == self.column:
-            raise DomainError(f"privatize: identifier must be another column than the values, got {self.column!r}")
+            raise DomainError(f"privatize: identifier must be a column other than the values, got {self.column!r}")
         if as_oracle(self.oracle) is None:
             raise DomainError(f"privatize: oracle must be an oracle or a survey, got {type(self.target).__name__}")
         if not isinstance(self.key, RunKey):

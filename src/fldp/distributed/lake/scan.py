@@ -37,7 +37,7 @@ def job_for(pieces: Sequence[Piece], oracle: Oracle | None, survey: str | None, 
     """Return the job for some pieces; what is not given, the folders name, or the first file."""
     version = survey_of(pieces, survey)
     if skip_bad and oracle is None and version is None:
-        raise ParameterError("lake: skip_bad needs to know which reports are good, name the oracle or the survey")
+        raise ParameterError("lake: skip_bad needs to know which reports are valid: name the oracle or the survey")
     if oracle is not None and version is not None:
         return Job(oracle, version, skip_bad, foreign=True)
     named = next(_named(pieces, version, skip_bad), None)

@@ -61,7 +61,7 @@ def check(path: Path, original: Original) -> Path:
         with open_input(str(path)) as file:
             digest = hashlib.sha256(file.read()).hexdigest()
         if digest != original.sha256:
-            raise FldpError(f"{path}: is another file than {original.url}: remove it (SHA-256 {digest[:16]}...)")
+            raise FldpError(f"{path}: is not the file from {original.url}: remove it (SHA-256 {digest[:16]}...)")
     return path
 
 
@@ -78,7 +78,7 @@ def fetch(original: Original) -> Path:
             digest.update(piece)
             file.write(piece)
         if original.sha256 not in (None, digest.hexdigest()):
-            raise _failed(original, "what came is another file")
+            raise _failed(original, "the download is a different file")
     return target
 
 
@@ -105,7 +105,7 @@ def _watched(answer: Any, original: Original) -> Iterator[bytes]:
             advance(len(piece))
             yield piece
     if total not in (None, received):
-        raise _failed(original, f"{received:,} of {total:,} bytes came")
+        raise _failed(original, f"{received:,} of {total:,} bytes arrived")
 
 
 def _failed(original: Original, why: str) -> FldpError:

@@ -97,7 +97,7 @@ def _attack(oracle: FrequencyOracle, population: Population, draws: int, stream:
 
 
 def errors_of(oracle: FrequencyOracle, population: Population) -> dict[str, float]:
-    """Return for each decoder the variance of an estimated count, divided by the users, in the mean over all values.
+    """Return for each decoder the variance of an estimated count, divided by the users, on average over all values.
 
     >>> import fldp
     >>> errors = errors_of(fldp.OUE(epsilon=1.0, domain_size=3), Population("x", [5, 3, 2]))

@@ -70,7 +70,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Contender:
-    """An oracle by name, its parameters but for epsilon and domain, and how its tallies are decoded.
+    """An oracle by name, its parameters except for epsilon and domain, and how its tallies are decoded.
 
     >>> Contender("fhr", decoders=("paper", "full")).series("paper")
     'FHR, paper'

@@ -138,7 +138,7 @@ def nearest(oracle: "Oracle", owner: str) -> Any:
             continue
         if cls.__mro__[1:] == _ABOVE_ORACLE and vars(cls)["_mechanism"] is type(oracle)._mechanism:
             return None  # the base class asks a mechanism, and there is none
-        # ``func`` and not the property itself, which would store what it returns in the place of the adapted value.
+        # ``func`` and not the property itself, which would store what it returns in place of the adapted value.
         read = getattr(value, "func", None) or getattr(value, "fget", None)
         return read(oracle) if read else value
     return None

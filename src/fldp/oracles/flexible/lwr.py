@@ -135,8 +135,8 @@ class LWR(FrequencyOracle):
     (LOLOHA), EDBT 2023, with linear hash functions and a second coin that is exact for every ``g``. ``docs/lasting.md``
     has the rest.
 
-    Report: masks and a symbol, from what is kept | 11 | eps-LDP for one report, another eps for all reports of a value
-      that stays; that it changed may show
+    Report: masks and a symbol, from a stored response | 11 | eps-LDP for one report, another eps for all reports while
+      the value stays the same; a change may show
     Fields: the masks, ``r`` = the bits of ``d - 1`` each, then the parities under them as one number, the first
       mask's lowest
     Words: ceil(m/2) + g + 1 | two masks from each word; a coin as for GRR for the answer to each symbol; then one on

@@ -29,8 +29,8 @@ class LWRAnalysis(FWRAnalysis):
         stages = self.oracle.memoization
         return (
             f"All reports of a value that stays keep epsilon {stages.steady_epsilon:g}. Those of values that "
-            f"change in one pattern keep {stages.lasting_epsilon:g}. That a value changes is covered by no "
-            f"epsilon, and shows with probability {float(stages.change_visible):.2f}."
+            f"change in one pattern keep {stages.lasting_epsilon:g}. No epsilon covers whether a value changes: a "
+            f"change shows with probability {float(stages.change_visible):.2f}."
         )
 
     def thresholds(self) -> Iterator[tuple[int, int]]:

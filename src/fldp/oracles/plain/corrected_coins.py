@@ -244,7 +244,7 @@ class CorrectedCoins:
     def fill(self, stream: Stream, memory: Words, out: Bytes) -> Iterator[tuple[slice, Words]]:
         """Overwrite rows of bytes, each with eight coins, part by part; yield which rows are done, and a word for each.
 
-        The parts are equal, but for the last. The array of words is used again and overwritten.
+        The parts are equal, except for the last. The array of words is used again and overwritten.
         """
         parts = -(-len(out) // self.rows_at_once(out.shape[1]))
         rows = -(-len(out) // parts)

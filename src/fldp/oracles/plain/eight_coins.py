@@ -1,4 +1,4 @@
-"""EightCoins: eight independent coins at once, by looking 16 random bits up in a table; exact.
+"""EightCoins: eight independent coins at once, by looking up 16 random bits in a table; exact.
 
 A coin is 1 for ``threshold`` of ``2^planes`` numbers, so a byte of eight has a probability of ``weight/2^(8 planes)``.
 A few bytes in a thousand take a second draw (``fldp.oracles.plain.weighted_draws``).

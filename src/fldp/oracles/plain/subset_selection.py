@@ -80,7 +80,7 @@ def write_marked(marks: Any, row: Any) -> None:
 
 
 def even_size(epsilon: float, domain_size: int) -> int:
-    """Return the size of sets with the least error in the mean over all contrasts of values, ties to the smaller.
+    """Return the size of sets with the least error on average over all contrasts of values, ties to the smaller.
 
     That is what counts where the total is known anyway: ``Z^2/(w (d - w))`` with ``Z = d + (e^eps - 1) w``.
 

@@ -65,7 +65,7 @@ class SSAnalysis(PureAnalysis[SS]):
         return two_levels_of(self.oracle.coin.ratio, *self.chances())
 
     def likelihoods(self, data: Array) -> Floats:
-        """Sets of one size are taken for uniform, which they are within ``2 w d/2^64``."""
+        """Sets of one size are treated as uniform, which they are within ``2 w d/2^64``."""
         likelihoods = np.full((len(data), self.oracle.domain_size), float(1 / self.oracle.coin.ratio))
         np.put_along_axis(likelihoods, data.astype(np.int64), 1.0, axis=1)
         return likelihoods

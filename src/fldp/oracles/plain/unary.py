@@ -90,7 +90,7 @@ def _settle_all(values: Any, words: Any, true: Any, padding: Any, out: Any) -> N
 def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None:
     """Randomize every bit with a threshold of its own, 64 at a time, then the true bit by word 0.
 
-    As ``throw``, but bit ``j`` of ``masks[k, b]`` is bit ``k`` of the threshold of number ``j`` in block ``b``.
+    Like ``throw``, but bit ``j`` of ``masks[k, b]`` is bit ``k`` of the threshold of number ``j`` in block ``b``.
     """
     planes, blocks = masks.shape
     row = np.empty(blocks, np.uint64)
@@ -144,7 +144,7 @@ class UnaryBits:
         return partial(self.sample_many, self._corrected.memory(users, size))
 
     def sample_many(self, memory: Words, values: Values, stream: Stream, out: Array) -> None:
-        """Draw all bits by few random bits each and corrections."""
+        """Draw all bits from a few random bits each, then correct some of them."""
         true, padding = U64(self.coins.true_threshold), U64(padding_mask(self.size))
         for part, words in self._corrected.fill(stream, memory, out):
             settle_bits.compiled(values[part], words, true, padding, out[part])

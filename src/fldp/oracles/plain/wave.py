@@ -106,7 +106,7 @@ class WaveScores(LinearDecoding):
         return np.asarray(inverse - inverse.mean(axis=0) - inverse.mean(axis=1)[:, None] + inverse.mean())
 
     def scores(self, state: NDArray[np.int64], n: int) -> Floats:
-        """Return what these outputs say about every value, in the mean 0 if all are equally frequent."""
+        """Return what these outputs say about every value, on average 0 if all are equally frequent."""
         over = (state - n * self.mean) / self.mean
         return np.asarray(self.gap * (self._over_outputs(over) - float(self.windows @ over) / self.size))
 
@@ -179,7 +179,7 @@ class Wave(FrequencyOracle):
     Report: an output near the value | 11 | eps-LDP
     Fields: the output: the bits of ``d + 2 width - 1``
     Words: 1 | coin ``u``: below ``keep`` the output ``x + u // own``, else number ``(u - keep) // other`` of those
-      outside of the window
+      outside the window
     Best fake: the output that adds most to the targets | that sum
 
     >>> oracle = Wave(epsilon=1.0, domain_size=32, width=5)

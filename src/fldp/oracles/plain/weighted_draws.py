@@ -1,4 +1,4 @@
-"""WeightedDraws: outcomes with given integer weights, by looking 16 random bits up in a table; exact.
+"""WeightedDraws: outcomes with given integer weights, by looking up 16 random bits in a table; exact.
 
 Of the ``2^16`` numbers, each outcome has as many as its probability allows, rounded down. What is left over is a second
 draw: of the ``2^64`` words each outcome has what it lacks, rounded down. What is left over there, less than once in
@@ -27,7 +27,7 @@ Places = NDArray[np.intp]
 
 @Kernel
 def look_up(numbers: Any, table: Any, limit: Any, missing: Any, out: Any) -> int:
-    """Look the outcome of every number up, and list the places of the numbers from ``limit`` on, which have none.
+    """Look up the outcome of every number, and list the places of the numbers from ``limit`` on, which have none.
 
     Rows of numbers may be longer than those of outcomes. Returns how many places are listed.
     """
@@ -102,7 +102,7 @@ class WeightedDraws(ABC):
 
     @cached_property
     def _more(self) -> tuple[Outcomes, Words]:
-        """The outcomes that have words of the second draw, and where the words of each end but for the last."""
+        """The outcomes that have words of the second draw, and where the words of each end except for the last."""
         some = np.flatnonzero(np.array(self.more_shares, object)).astype(self._kind)
         return some, np.array([*accumulate(self.more_shares[outcome] for outcome in some)][:-1], np.uint64)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[int, int]
 _norm_sub = METHODS["norm-sub"]
-_LEAST = 1e-6  # of a share in the place of 0 below the line
+_LEAST = 1e-6  # of a share in place of 0 below the line
 
 
 class Independence(NamedTuple):

@@ -47,7 +47,7 @@ SharesOf = Callable[[Questions], Floats]  # the shares of all cells of a table
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of tables: its name, the labels of its answers, and what it is shown as where that is no estimate.
+    """A question of tables: its name, its labels, and how it is shown if not as an estimate.
 
     The last answer of an ``optional`` question is "no answer".
     """
@@ -233,7 +233,7 @@ class Tables(Displayed):
         return _norm_sub(table.reshape(-1), 1.0).reshape(table.shape)
 
     def _unbiased(self, questions: Questions) -> Floats:
-        """Return the unbiased shares, of a table of which there are many cells only once."""
+        """Return the unbiased shares; those of a table with many cells are computed once."""
         if questions not in self._known_tables:
             self._known_tables[questions] = self._effects.table(questions, self.decoded)
             self._known_tables[questions].setflags(write=False)
@@ -350,9 +350,9 @@ class Tables(Displayed):
     ) -> Floats:
         """Return the covariance of linear combinations of the cells of a table; by default, of all cells in order.
 
-        Exact, given how many people each view has, but for the estimated shares in the place of the true ones: the
-        noise of the reports, and who was put into which view. For a population beyond those who reported, the chance of
-        who reported comes on top. ``held`` are shares of tables to take in the place of the estimated ones.
+        Given how many people each view has, it is exact except that estimated shares replace the true ones. It covers
+        the noise of the reports and the assignment to views; for a population beyond those who reported, also the
+        sampling. ``held`` are shares of tables to use instead of the estimated ones.
         """
         chosen = self._indices(questions)
         shape = tuple(self.oracle.answers[a] for a in chosen)
@@ -360,7 +360,7 @@ class Tables(Displayed):
         return self._covariance_at(self.plausible, chosen, rows, people, held)
 
     def larger_covariance(self, questions: Iterable[int | str], weights: Floats) -> Floats:
-        """Return a covariance of a few linear combinations: no sum of them varies less, at repaired or unbiased shares.
+        """Return a covariance that is at least as large, for every sum, as those at repaired and at unbiased shares.
 
         As in ``variances``, repaired shares alone are enough where noise does not depend on who holds what.
         """

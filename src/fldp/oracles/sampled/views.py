@@ -92,7 +92,7 @@ class RecordView(ABC):
     def project(self, question: int, answers: Answers) -> Floats:
         """Return the matrix that makes shares of the view's values out of shares of the answers to one question.
 
-        Answers to other questions are taken for uniform.
+        Answers to other questions are assumed uniform.
         """
 
     @abstractmethod
@@ -187,7 +187,7 @@ class Cells(RecordView):
 
 @dataclass(frozen=True)
 class WaveView(RecordView):
-    """The answer to one question whose answers are in order, by a wave of its own width in the place of the base."""
+    """The answer to one question whose answers are in order, by a wave of its own width instead of the base."""
 
     width: int
 

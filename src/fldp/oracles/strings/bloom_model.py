@@ -128,7 +128,7 @@ class Solver:
 
     @property
     def slopes(self) -> Floats:
-        """What a holder of each candidate adds to its variance, in the place of a stranger."""
+        """What a holder of each candidate adds to its variance, in place of a stranger."""
         own, strangers = self._alone
         return np.diag(own) - strangers
 

@@ -39,7 +39,7 @@ class URAPPOR(FrequencyOracle):
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
     Security 2019.
 
-    Report: bits, fewer the fewer values are sensitive | depends | eps-ULDP: only the values named sensitive are
+    Report: bits; the fewer sensitive values, the fewer bits | depends | eps-ULDP: only the values named sensitive are
       protected
     Fields: a bit for each of the ``s`` sensitive values, in their order; the number of the value that is named,
       counting those that are not sensitive from 1, or 0: the bits of ``d - s``

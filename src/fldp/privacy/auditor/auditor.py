@@ -153,7 +153,7 @@ def choose_values(domain_size: int, rng: int | Stream | None = None) -> tuple[in
 def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple[int, ...]:
     """Choose the values of an oracle that an audit compares; if only some are under plain LDP, among those.
 
-    Between groups Grouped promises nothing, so there is nothing to audit; inside one, plain LDP. So it is with the
+    Between groups Grouped promises nothing, so there is nothing to audit; inside one, plain LDP. The same holds for the
     sensitive values of URR.
 
     >>> import fldp

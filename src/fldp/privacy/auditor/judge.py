@@ -83,7 +83,7 @@ def judge(
     """Return the finding of every non-empty family.
 
     The learning half decides what to test, so the tests are few: one in each family. Each of their two bounds may
-    be wrong with ``error / (2 * tests)``, so all hold at once but for a probability of ``error``.
+    be wrong with ``error / (2 * tests)``, so all hold at once except with probability ``error``.
     """
     z = -NormalDist().inv_cdf(error / (2 * len(FAMILIES)))
     choices = _choices(evidence, claim, z, progress)

@@ -115,7 +115,7 @@ def tail(count: int, trials: int, low: float, high: float) -> float:
 def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]]) -> IntegrityFinding:
     """Judge the number of successes among independent trials of known probabilities, given as (trials, probability).
 
-    The tail of such a sum has no short formula; the bound of Chernoff is taken for it, which is never too small.
+    The tail of such a sum has no short formula; Chernoff's bound is used instead, which is never too small.
 
     >>> judge_total("bits", "a known number", 560, [(1000, 0.5)]).worst
     'in all: 560, 500 expected'

@@ -31,7 +31,7 @@ async function findWay() {
 }
 
 /**
- * Fetch a survey: of several versions the newest, or that which is named.
+ * Fetch a survey: of several versions the newest, or the one that is named.
  *
  * @param {string} name
  * @param {string} version

@@ -45,7 +45,7 @@ function leftOut(plan, values) {
 }
 
 /**
- * Return the best row for a survey: that which the planner recommends, unless it is a search or tickets decide.
+ * Return the best row for a survey: the one that the planner recommends, unless it is a search or tickets decide.
  *
  * @param {Plan} plan
  * @param {Values} values

@@ -127,5 +127,5 @@ async function limitText(survey) {
   if (!reasons) return null;
   return (await refusal(survey, { minAnonymity: 1 }))
     ? `With the usual limits of a device, and on the answer page, nobody can answer this: ${reasons}.`
-    : `The usual limits of a device forbid to answer this: ${reasons}. The answer page asks people whether they allow it.`;
+    : `The usual limits of a device do not allow this survey: ${reasons}. The answer page asks people whether they allow it.`;
 }

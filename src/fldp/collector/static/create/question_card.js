@@ -49,7 +49,7 @@ export function questionCard(id, { up, down, remove }) {
   const listed = element(
     "div",
     {},
-    field("Answers, one on a line", labels),
+    field("Answers, one per line", labels),
     element("div", { class: "field ticked" }, optional, element("label", { for: optional.id }, "People may skip it")),
   );
   const measured = element(
@@ -133,7 +133,7 @@ export const numbersOf = (text) =>
 export function mistakeOf({ question, labels, number: range }, number) {
   const here = `Question ${number + 1}`;
   if (!question) return `${here}: write what is asked.`;
-  if (labels && labels.length < 2) return `${here}: write at least two answers, one on a line.`;
+  if (labels && labels.length < 2) return `${here}: write at least two answers, one per line.`;
   const twice = labels && twiceText(labels);
   if (twice) return `${here}: ${twice[0].toLowerCase()}${twice.slice(1)}`;
   if (!range) return null;

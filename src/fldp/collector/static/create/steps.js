@@ -40,8 +40,8 @@ const SUBMIT = [
  */
 function mistakeOf(question, answers, range) {
   if (!question) return "Write a question.";
-  if (range) return range.low < range.high ? null : "Write from which number to which, the smaller one first.";
-  if (answers.length < 2) return "Write at least two answers, one on a line.";
+  if (range) return range.low < range.high ? null : "Write the range, the smaller number first.";
+  if (answers.length < 2) return "Write at least two answers, one per line.";
   return twiceText(answers);
 }
 
@@ -94,7 +94,7 @@ export async function stepsView() {
   const name = () => freeName(slugOf(question()), taken);
   const level = () => /** @type {Level} */ (planned.find((one) => one.name === chosen));
 
-  const listed = field("Answers, one on a line, in the order to show them in", inputs.labels);
+  const listed = field("Answers, one per line, in the order in which people see them", inputs.labels);
   const measured = numberFields(inputs);
 
   function showKind() {

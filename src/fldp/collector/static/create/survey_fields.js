@@ -138,7 +138,7 @@ const parts = () => ({
       required: true,
       pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?",
       spellcheck: "false",
-      title: "Small letters, digits, hyphens and underscores; a letter or a digit at both ends.",
+      title: "Lower-case letters, digits, hyphens and underscores; a letter or a digit at both ends.",
     }),
     question: input("question", "text", { required: true, maxlength: 2000 }),
     description: input("description", "text", { maxlength: 2000 }),
@@ -183,7 +183,7 @@ const LABELS = {
   description: "Description, if any",
   language: "Language of the page",
   kind: "What people answer",
-  labels: "Answers, one on a line",
+  labels: "Answers, one per line",
   k: "How many texts to find",
   low: "From",
   high: "To",
@@ -214,11 +214,11 @@ const hasGateway = document.querySelector('meta[name="fldp-gateway"]')?.getAttri
 
 /** @type {Partial<Record<Name, string>>} */
 const HINTS = {
-  name: "Made from the question. Small letters, digits, hyphens and underscores.",
+  name: "Derived from the question. Lower-case letters, digits, hyphens and underscores.",
   k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
   low: "A number below or above the range counts as its nearest end: choose a range that holds nearly all.",
   bins: "More cells show more detail, and each of them is known less well. What to expect is shown beside the form.",
-  apart: "Numbers, separated by commas. Each gets a cell of its own.",
+  apart: "Numbers, separated by commas. Each gets its own cell.",
   submit:
     "With tickets and passes, each person answers once, by a personal link. A ticket is sent with the report: whoever knows who got it can tell whose report that is. A pass is exchanged for a ticket, and nobody can tell for which. Searches and surveys that repeat take no passes.",
   issuer:
@@ -227,7 +227,7 @@ const HINTS = {
     "What fldp issuer create printed after issuer_key. A key signs for one survey only, so each survey needs a new one.",
   oblivious: hasGateway
     ? "This collector then never sees the addresses of those who answer, and refuses reports that come directly. Somebody else runs the relay; Share says how. This cannot be changed later."
-    : "This collector takes nothing from relays yet. Whoever runs it starts it with --ohttp true, or sets ohttp = true; then you can choose this.",
+    : "This collector does not accept requests from relays yet. Whoever runs it starts it with --ohttp true, or sets ohttp = true; then you can choose this.",
 };
 
 /** @param {Entered} entered */
@@ -324,7 +324,7 @@ function entryOf(control) {
   return control.value.trim();
 }
 
-const RANGE = "Enter from which number to which, the smaller one first. What to expect is shown here.";
+const RANGE = "Enter the range, the smaller number first. What to expect is shown here.";
 const TWO = "Enter at least two answers. What the oracles would do for them is shown here.";
 
 /**
@@ -346,7 +346,7 @@ export const linesOf = (text) =>
 export function twiceText(labels) {
   const known = new Set();
   const twice = labels.find((label) => known.size === known.add(label).size);
-  return twice === undefined ? null : `The answer “${twice}” stands there twice. Leave one of them out.`;
+  return twice === undefined ? null : `The answer “${twice}” appears twice. Remove one of them.`;
 }
 
 /**

@@ -91,8 +91,7 @@ function metricPart(row) {
 }
 
 /** @param {number} hidden */
-const noteOf = (hidden) =>
-  hidden ? `Nothing is shown of ${count(hidden)} of the periods, which have too few reports.` : "";
+const noteOf = (hidden) => (hidden ? `${count(hidden)} of the periods have too few reports to be shown.` : "");
 
 /** @typedef {{ name: string, estimates: Estimates | null }} Shown */
 

@@ -60,7 +60,7 @@ function matrixParts(names, rows, level) {
     element(
       "p",
       { class: "small" },
-      "Cramér's V of each two questions, without the part that is noise: 0 is not at all, 1 is as much as can be. Marked pairs are sure; a dot stands for two questions that are not asked together.",
+      "Cramér's V of each pair of questions, corrected for the noise: 0 is no association, 1 the strongest possible. Marked pairs are statistically clear; a dot marks two questions that are not asked together.",
     ),
   ];
 }

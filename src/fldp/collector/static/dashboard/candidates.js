@@ -58,8 +58,8 @@ export function candidates(survey, changed) {
       {},
       "The answers are texts, which nobody can list. Name those that you want counted, as they were written: how often others were given is not estimated.",
     ),
-    field("Texts, one on a line", input),
-    field("Or a file with one on each line", file),
+    field("Texts, one per line", input),
+    field("Or a file with one per line", file),
     status,
     element("div", { class: "actions" }, button),
   );

@@ -154,7 +154,7 @@ function testLines({ cross: [first, second], level, independence, association })
   const ends = `${approximate ? "about " : ""}${v2(low)} to ${v2(high)}`;
   return [
     `${first} and ${second} ${is}: ${test}, corrected for the noise of the reports.`,
-    `How strongly: Cramér's V ${v2(v)} (${ends}, ${levelText(level)}); 0 is not at all, 1 is as much as can be.`,
+    `Strength: Cramér's V ${v2(v)} (${ends}, ${levelText(level)}); 0 is no association, 1 the strongest possible.`,
   ];
 }
 

@@ -199,7 +199,7 @@ function failed(error, isNew) {
 }
 
 /**
- * Whether asking again would be in vain.
+ * Whether asking again would be pointless.
  *
  * @param {unknown} error
  */

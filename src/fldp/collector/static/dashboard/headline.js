@@ -37,7 +37,7 @@ export function headlineText({ rows, n, level, number }) {
   if (!second) return [headline, reach];
   const isClear = second.high < first.low;
   const place = isClear
-    ? `It is the most frequent of ${count(rows.length)} answers, before ${quoted(second.label)} (${known(second, n)}).`
+    ? `It is the most frequent of ${count(rows.length)} answers, ahead of ${quoted(second.label)} (${known(second, n)}).`
     : `${quoted(second.label)} (${known(second, n)}) is too close to call.`;
   return [headline, `${place} ${reach}`];
 }

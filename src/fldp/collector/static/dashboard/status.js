@@ -6,7 +6,7 @@ import { get, Refused } from "../shared/session.js";
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
 
 /**
- * Find a survey among all that the token is good for.
+ * Find a survey among all that the token is valid for.
  *
  * @param {string} version
  * @returns {Promise<SurveyRow>}
@@ -20,14 +20,14 @@ export async function rowOf(version) {
 }
 
 /**
- * Return what tells whether the reports of a survey are others now: each of the two numbers grows alone.
+ * Return a text that changes whenever the reports of a survey do: its two numbers only grow.
  *
  * @param {SurveyRow} row
  */
 export const amountOf = ({ n, withdrawn = 0 }) => `${n} ${withdrawn}`;
 
 /**
- * Return what of a query says which days are meant.
+ * Return the part of a query that selects days.
  *
  * @param {URLSearchParams} query
  */

@@ -285,7 +285,7 @@ function reasonOf(error, minimum, release) {
   if (kind === "candidates") return `Not counted: ${messageOf(error)}.`;
   if (kind !== "too-few") throw error;
   if (minimum === 1) return "There are no reports in these days.";
-  return `There are fewer than ${count(minimum)} reports in these days, and nothing is shown of fewer.`;
+  return `There are fewer than ${count(minimum)} reports in these days, too few to be shown.`;
 }
 
 /**
@@ -317,12 +317,12 @@ const largestTexts = (rows, size) => [
  */
 const selectedText = (rows, size) =>
   `Of ${count(size)} texts these ${count(rows)} stood out in about one half of the reports${rows > 1 ? "" : ", or none did and it is the first"}. ` +
-  "They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.";
+  "They are estimated from the other half, which played no part in choosing them. The others are not estimated at all.";
 
 const ALL_LOOKS = "These intervals hold for all values and whenever you look.";
-const ONE_LOOK = "True for this one look. Anybody who looks every day is misled in more than a quarter of cases.";
+const ONE_LOOK = "This holds for one look. Anybody who looks every day is misled in more than a quarter of cases.";
 const CHOSEN_DAYS =
-  "That is so for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
+  "This holds for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
 const UNBIASED = "The intervals belong to the unbiased estimate.";
 const SHRUNK =
   "Rare values are drawn towards each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
@@ -373,7 +373,7 @@ function noteLines(reply, size, query) {
     fromText(reply, query),
     reply.anytime && hasDays(query) ? CHOSEN_DAYS : null,
     grey
-      ? `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`
+      ? `Grey values (${count(grey)} of ${count(rows.length)}) cannot be told from zero: their intervals reach down to it.`
       : null,
     rest ? restText(rest, rows[0], n) : null,
     ...(query.get("method") === "select" ? [selectedText(rows.length, size)] : largestTexts(rows.length, size)),

@@ -12,7 +12,7 @@ const SCOPES = [
   ["send", "send: send reports from a program"],
   ["admin", "admin: everything"],
 ];
-const REVOKING = ["Whoever uses it is refused from now on.", "It cannot be given back; make another one instead."];
+const REVOKING = ["Whoever uses it is refused from now on.", "This cannot be undone; create another one instead."];
 
 /** @param {TokenRow} token */
 function stateOf({ revoked, expires }) {

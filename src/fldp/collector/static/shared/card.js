@@ -9,7 +9,7 @@ import { unequalTexts } from "./treatment.js";
 /** @import { UnequalOracle } from "./treatment.js" */
 
 /**
- * What any report of an oracle gives away: how many values it leaves possible in the mean, what is promised, what a
+ * What any report of an oracle gives away: how many values it leaves possible on average, what is promised, what a
  * report says for certain, and what its numbers mean.
  *
  * `first` is what to know before that where several questions are asked.
@@ -34,7 +34,7 @@ function ratioText(epsilon) {
 }
 
 /**
- * Return how many values a report leaves possible in the mean, if all values are equally frequent.
+ * Return how many values a report leaves possible on average, if all values are equally frequent.
  *
  * @param {UnequalOracle} oracle
  */

@@ -1,4 +1,4 @@
-// A text to take along: shown, and copied by a button.
+// A text to copy: shown, with a button that copies it.
 import { element } from "./dom.js";
 
 /**

@@ -20,7 +20,7 @@ _PAUSE = 0.5  # seconds between two questions to a server that hangs or is away
 
 
 class Watched(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose every wait has a limit; one that is waited for in vain is closed.
+    """A connection whose every wait has a limit; one that does not answer in time is closed.
 
     Nobody can know what became of the statement then, nor of a commit.
     """

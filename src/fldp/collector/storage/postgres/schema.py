@@ -77,7 +77,7 @@ MIGRATION = SessionLimits(statement=0, lock=60_000, idle=60_000)
 
 
 def parameters(database: Database) -> dict[str, Any]:
-    """Return how to connect, as keywords. What libpq says of a bad address may hold the password, so it is not told."""
+    """Return how to connect, as keywords. No message repeats what libpq says: it may contain the password."""
     try:
         address = conninfo_to_dict(database.url)
     except psycopg.Error:

@@ -54,7 +54,7 @@ _TOKEN = COLUMNS["tokens"]
 
 
 class PostgresStore:
-    """A store in the schema ``fldp`` of a PostgreSQL database, made if there is none.
+    """A store in the schema ``fldp`` of a PostgreSQL database, created if missing.
 
     Order of locks, so that no two transactions wait for each other: surveys by their numbers, then tickets, then keys.
     """
@@ -269,7 +269,7 @@ class PostgresStore:
         """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
 
     def _clear(self, tables: str, *, shrink: bool = True) -> None:
-        """Have the server clear away what was deleted or replaced; by itself it takes its time.
+        """Make the server reclaim what was deleted or replaced; left alone, it takes its time.
 
         To shrink a table takes a moment in which nobody else may write to it.
         """

@@ -125,7 +125,7 @@ def check_readable(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def complete(connection: sqlite3.Connection) -> None:
-    """Have the tables of an older schema read as if they were of this one; the file itself is not changed."""
+    """Present the tables of an older schema as those of this one; the file itself is not changed."""
     schema = _pragma(connection, "user_version")
     if schema < 2:
         _add_checksums(connection)

@@ -38,7 +38,7 @@ _LISTING = f"SELECT number, version, name, {writes.IS_CLOSED} FROM surveys"  # n
 
 
 class SqliteStore:
-    """A store in one SQLite file, made if there is none.
+    """A store in one SQLite file, created if missing.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ from fldp.experiments.paper.evidence import Evidence
 
 PART = "Its cost"
 COMPETITORS = ("olh", "oue", "sue")
-GROWS = 1.2  # times as long for ten times as many is no accident
+GROWS = 1.2  # a larger slowdown for ten times the reports is no accident
 
 
 @claim("communication", PART, "A report of FHR takes 2r + 1 bits.", "5.1, Perturbation; Table 2", "costs")

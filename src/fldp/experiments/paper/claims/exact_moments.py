@@ -51,7 +51,7 @@ def _decoded(oracle: FrequencyOracle, report: Any, options: dict[str, str]) -> F
 
 
 def tiny(number: float) -> str:
-    """Return a number that should be 0 but for rounding; its digits would differ between machines.
+    """Return a number that should be 0 except for rounding; its digits would differ between machines.
 
     >>> tiny(3e-16), tiny(0.25)
     ('below 1e-9', '0.25')

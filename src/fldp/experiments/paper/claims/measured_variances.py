@@ -44,7 +44,7 @@ def measured(evidence: Evidence, series: str) -> list[Measured]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Measured variances divided by theory, in the mean: the ratio, its standard error, and from how many tallies."""
+    """Measured variances divided by theory, on average: the ratio, its standard error, and from how many tallies."""
 
     ratio: float
     error: float

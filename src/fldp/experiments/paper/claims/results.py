@@ -70,7 +70,7 @@ def _lines(metric: str, says: str, where: str) -> Callable[[Evidence], ClaimFind
 
 
 def _trend(metric: str, says: str, where: str, wild: tuple[int, ...] = ()) -> Callable[[Evidence], ClaimFinding]:
-    """Make the claim that the lines of one figure go one way as epsilon grows; but for some k, where they are wild."""
+    """Claim that the lines of one figure go one way as epsilon grows, except for some k, where they are wild."""
 
     @claim(f"{metric}-trend", PART, says, where, metric)
     def judge(evidence: Evidence) -> ClaimFinding:

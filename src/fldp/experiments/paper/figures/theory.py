@@ -1,4 +1,4 @@
-"""Theoretical variances of a series: of an estimated count per user, in the mean over all values."""
+"""Theoretical variances of a series: of an estimated count per user, on average over all values."""
 
 from fldp.errors import ParameterError
 from fldp.experiments.runner.specification import Specification

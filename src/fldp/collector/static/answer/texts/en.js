@@ -109,7 +109,7 @@ export const en = {
   keepIt: "Leave it",
   withdrawing: "The collector cannot be reached. Your report is taken back as soon as it can be.",
   withdrawn: "Your report was taken out of the count. Results that were published before may still contain it.",
-  done: "You have answered this survey. Another visit sends nothing more.",
+  done: "You have answered this survey. Visiting again sends nothing more.",
   doneToday:
     "You have answered this survey today. On another day you can send another report, made of the same answer.",
   doneForNow: "You have answered this survey for now.",
@@ -206,7 +206,7 @@ export const en = {
         "This page, too, came from the relay. If its operator and the collector’s work together, they know all of this.",
         "It also handed out the collector’s public key. A relay that handed out another one could read reports; everybody can compare the two.",
         "The relay hides you among those who send at about the same time. If you are the only one within an hour, the time gives you away.",
-        "What the report says of your answer is the same for everybody who reads it.",
+        "The report says the same about your answer to everybody who reads it.",
       ],
     },
     passes: {
@@ -226,7 +226,7 @@ export const en = {
       ],
       notes: [
         "This page came from the collector, which saw your address then, too.",
-        "What the report says of your answer is the same for everybody who reads it.",
+        "The report says the same about your answer to everybody who reads it.",
       ],
     },
   },
@@ -262,7 +262,7 @@ export const en = {
     nothing: (size) => `Nothing. Each of the ${count(size)} answers could have given your report.`,
     nothingText: "Nothing. Every text could have given your report.",
     someNot: "That some answers are not yours, whatever epsilon is.",
-    group: "In which group your answer is. This is weak: answers in different groups are not protected at all.",
+    group: "Which group your answer is in. This is weak: answers in different groups are not protected at all.",
     /** @type {(size: number, left: string) => string} */
     leaves: (size, left) => `Of ${count(size)} answers it leaves ${left}.`,
     etaOne: "Each report could come from any answer. This is plain local differential privacy.",
@@ -277,7 +277,7 @@ export const en = {
     /** @type {(one: string, steady: string, all: string, visible: string) => string} */
     promiseFollowing: (one, steady, all, visible) =>
       `${one}-LDP for one report, ${steady}-LDP for all reports of an answer that stays, epsilon ${all} for answers that change in one pattern. ` +
-      `That an answer changes is covered by no epsilon, and can be seen with a probability of ${visible}`,
+      `No epsilon covers whether an answer changes. A change can be seen with a probability of ${visible}`,
     /** @type {(epsilon: string, groups: number) => string} */
     promiseGroups: (epsilon, groups) => `${epsilon}-LDP inside ${groups} groups, nothing between them (weak)`,
     /** @type {(epsilon: string, values: number) => string} */

@@ -1,4 +1,4 @@
--- Keys that sign passes. A key belongs to one version of a survey for good: who signs blindly cannot see for which.
+-- Keys that sign passes. A key belongs to one version of a survey forever: a blind signer cannot see what it signs for.
 CREATE TABLE issuers (
     key_id   bytea PRIMARY KEY,                  -- SHA-256 of the public key
     private  bytea,                              -- both primes, 256 bytes; NULL where somebody else issues

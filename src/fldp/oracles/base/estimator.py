@@ -73,7 +73,7 @@ class Estimator(Options):
         return 0.0
 
     def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
-        """Return how much a single report moves the sum of these estimates; 0 if only the variance is known."""
+        """Return how much a single report moves the sum of these estimates; 0 if no more is known than of each."""
         del members
         return 0.0
 

@@ -77,6 +77,11 @@ class Estimator(Options):
         del members
         return 0.0
 
+    def collisions(self, n: int, counts: Floats, **options: Option) -> tuple[bytes, Floats] | None:
+        """Return the hash functions, and the variances that come from them: other tallies with these err alike."""
+        del n, counts, options
+        return None
+
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""
         del counts, generator

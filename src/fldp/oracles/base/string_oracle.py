@@ -75,6 +75,11 @@ class StringEstimator(Options, ABC):
         null = np.asarray(self.variance(n, np.zeros(len(counts)), **context), np.float64)
         return Bounded.of(counts, np.sqrt(np.maximum(null, 0.0)))
 
+    def collisions(self, n: int, counts: Floats, **context: Option) -> tuple[bytes, Floats] | None:
+        """Return the hash functions, and the variances that come from them: other tallies with these err alike."""
+        del n, counts, context
+        return None
+
     def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that a method other than ``"linear"`` keeps, and the options to fit them with."""
         del listed
@@ -208,6 +213,9 @@ class AmongCandidates(Estimator):
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         return self.strings.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
+
+    def collisions(self, n: int, counts: Floats, **options: Option) -> tuple[bytes, Floats] | None:
+        return self.strings.collisions(n, counts, **{"marks": self.marks, **options})
 
 
 @dataclass(frozen=True, repr=False)

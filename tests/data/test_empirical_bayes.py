@@ -89,7 +89,7 @@ def test_it_is_labelled_biased():
 
 
 def test_the_mean_of_a_prior_is_the_known_mean_count():
-    """Estimates add up to far less than 1,000 people here, by the noise of OUE, but the prior knows how many answered."""
+    """Estimates add up to far less than 1,000 people here, by the noise of OUE; the prior knows how many answered."""
     oracle = fldp.OUE(1.0, 200)
     estimate = oracle.estimate(fldp.simulate(oracle, np.full(200, 5), rng=1))
     assert estimate.counts.sum() < 500

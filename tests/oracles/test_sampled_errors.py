@@ -157,8 +157,8 @@ def test_a_comparison_of_few_knows_what_one_report_adds():
     before, after = (oracle.estimate(oracle.privatize(rows, rng=run))[0] for run in range(2))
     change, (law, other) = before.compare(after), (before._laws[0], after._laws[0])
     assert change.jump[1:] == pytest.approx(np.maximum(law.jump / 60, other.jump / 60)[1:])
-    asked = [count for view, count in before.tables.views if 0 in view]
-    assert law.jump[1] == pytest.approx(60 / asked[0] / float(oracle.members[0].p - oracle.members[0].q), rel=0.02)
+    base, asked = oracle.members[0].estimator, before.tables.people[0]
+    assert law.jump[1] == pytest.approx(60 / asked / float(base.p - base.q), rel=0.02)
 
 
 def test_the_sum_of_one_cell_has_its_interval():

@@ -86,6 +86,18 @@ def test_the_ends_of_a_population_are_those_of_its_groups_and_the_sampling():
         assert shares.interval(**options)[:, 0] == pytest.approx(expected)
 
 
+def test_groups_of_sketches_collide_alike():
+    """Four groups with the same hash functions know no more about collisions than one, of as many people."""
+    sketch = fldp.HCMS(8.0, hashes=16, width=64).among(["a", "b", "c"])
+    one = sketch.estimate(fldp.simulate(sketch, [20_000, 0, 0], rng=1))
+    alone, four = fldp.population(one), fldp.population([one] * 4, weights=[1, 1, 1, 1])
+    collisions = sketch.estimator.collisions(one.n, one.counts, **one.basis.context)[1] / one.n**2
+    assert four.noise == pytest.approx(collisions + (alone.noise - collisions) / 4)
+    reach = ((one.counts - one.interval()[:, 0]) / one.n) ** 2 / 4
+    expected = four.shares - np.sqrt(reach + 1.959964**2 * (collisions * 3 / 4 + four.sampling))
+    assert four.interval()[:, 0] == pytest.approx(expected)
+
+
 def test_everybody_asked_leaves_the_noise_alone():
     oracle = fldp.GRR(2.0, 3)
     estimate = oracle.estimate(fldp.Tally(oracle, [500, 300, 200], 1000))

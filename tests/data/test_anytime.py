@@ -209,8 +209,10 @@ def test_a_collision_is_no_count_and_no_change():
     oracle, truth = colliding(), np.eye(100, dtype=np.int64) * 2000
     before, after = (oracle.estimate(fldp.simulate(oracle, truth[k], rng=k)) for k in (0, 2))
     assert before.counts[1] > 400
-    low, high = before.interval(0.95, simultaneous=True, anytime=10_000).T
-    assert ((low <= truth[0]) & (truth[0] <= high)).all()
+    for looks in (None, 10_000):
+        low, high = before.interval(0.95, simultaneous=True, anytime=looks).T
+        assert ((low <= truth[0]) & (truth[0] <= high)).all()
+    assert np.flatnonzero(before.found()).tolist() == [0]
     assert watch(before, 10_000).reach == pytest.approx(float((high - low).max()) / 2 / 2000)
     for anytime in (None, 10_000):
         change = before.compare(after, anytime=anytime)

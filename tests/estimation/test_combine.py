@@ -285,3 +285,6 @@ def test_sketches_with_hash_functions_of_their_own_err_independently():
     again = combine([parts[0], parts[0]])
     assert (again.stderr**2 > 2 * parts[0].stderr ** 2).all()
     assert (again.stderr <= 2 * parts[0].stderr).all()
+    assert again.sum([0]).stderr == pytest.approx(again.stderr[0])
+    assert again._laws[0].jump == pytest.approx(2 * parts[0]._laws[0].jump)
+    assert again.sum([0, 1]).steps.jump == pytest.approx(2 * parts[0].sum([0, 1]).steps.jump)

@@ -31,6 +31,11 @@ class Options:
         """The least variance of the support that a report gives to a value nobody holds; None if it supports none."""
         return None
 
+    def collisions(self, n: int, counts: Floats, **options: Option) -> tuple[bytes, Floats] | None:
+        """Return the hash functions, and the variances that come from them: other tallies with these err alike."""
+        del n, counts, options
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Estimator(Options):
@@ -76,11 +81,6 @@ class Estimator(Options):
         """Return how much a single report moves the sum of these estimates; 0 if no more is known than of each."""
         del members
         return 0.0
-
-    def collisions(self, n: int, counts: Floats, **options: Option) -> tuple[bytes, Floats] | None:
-        """Return the hash functions, and the variances that come from them: other tallies with these err alike."""
-        del n, counts, options
-        return None
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""

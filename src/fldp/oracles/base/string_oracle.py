@@ -75,11 +75,6 @@ class StringEstimator(Options, ABC):
         null = np.asarray(self.variance(n, np.zeros(len(counts)), **context), np.float64)
         return Bounded.of(counts, np.sqrt(np.maximum(null, 0.0)))
 
-    def collisions(self, n: int, counts: Floats, **context: Option) -> tuple[bytes, Floats] | None:
-        """Return the hash functions, and the variances that come from them: other tallies with these err alike."""
-        del n, counts, context
-        return None
-
     def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that a method other than ``"linear"`` keeps, and the options to fit them with."""
         del listed

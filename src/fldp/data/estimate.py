@@ -366,7 +366,8 @@ class Estimate(FramedAtLevel, Displayed):
         """The most that a report, or a collision, adds to each count; 0 where it is small beside the noise."""
         jumps = np.zeros(len(self.counts))
         for law in self._laws:
-            error = law.null if isinstance(law, Observed) else np.maximum(law.null, self.stderr[law.values])
+            least = isinstance(law, Observed)  # known exactly, so that hardly any noise is a law of few reports
+            error = (np.minimum if least else np.maximum)(law.null, self.stderr[law.values])
             jumps[law.values] = np.where(law.jump > error / 2, law.jump, 0.0)
         return jumps
 

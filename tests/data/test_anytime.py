@@ -197,3 +197,36 @@ def test_a_watched_comparison_has_a_term_for_one_report():
     z_squared = -2 * np.log(0.025)  # at least, of each side
     assert (wider[1:, 0] >= 2 * jumps[1:] * z_squared / 6).all()
     assert (change.p_values >= plain.p_values).all()
+
+
+def test_a_collision_is_no_count_and_no_change():
+    """Of 100 strings, two share one of four buckets, and all of 2,000 people hold the first one of them.
+
+    Such a collision comes in a third of such surveys. It makes the other count a quarter of all people too large, at
+    every look; when everybody changes to a third string, it falls by as much. By a normal law that was a miss, and a
+    change.
+    """
+    oracle, truth = colliding(), np.eye(100, dtype=np.int64) * 2000
+    before, after = (oracle.estimate(fldp.simulate(oracle, truth[k], rng=k)) for k in (0, 2))
+    assert before.counts[1] > 400
+    for looks in (None, 10_000):
+        low, high = before.interval(0.95, simultaneous=True, anytime=looks).T
+        assert ((low <= truth[0]) & (truth[0] <= high)).all()
+    assert np.flatnonzero(before.found()).tolist() == [0]
+    assert watch(before, 10_000).reach == pytest.approx(float((high - low).max()) / 2 / 2000)
+    for anytime in (None, 10_000):
+        change = before.compare(after, anytime=anytime)
+        assert not change.significant()[1]
+        assert change.interval(simultaneous=True)[1, 1] > 0
+    assert np.flatnonzero(before.compare(after).significant()).tolist() == [0, 2]
+    low, high = before.sum(range(1, 100)).interval()
+    assert low <= 0 <= high
+
+
+def colliding():
+    """A sketch among 100 strings, of which the first shares a bucket with the second alone."""
+    oracle = fldp.CMS(4.0, hashes=4, width=1024)
+    buckets = [oracle._sketch.buckets(int(mark)) for mark in oracle.among(map(str, range(3000))).marks]
+    shared = np.array([(row == buckets[0]).sum() for row in buckets])
+    others = [int(np.flatnonzero(shared == 1)[0]), *np.flatnonzero(shared == 0)[:98].tolist()]
+    return oracle.among(map(str, [0, *others]))

@@ -88,6 +88,19 @@ def test_it_is_labelled_biased():
     assert (told["method"], told["biased"]) == ("bayes", True)
 
 
+def test_the_mean_of_a_prior_is_the_known_mean_count():
+    """Estimates add up to far less than 1,000 people here, by the noise of OUE; the prior knows how many answered."""
+    oracle = fldp.OUE(1.0, 200)
+    estimate = oracle.estimate(fldp.simulate(oracle, np.full(200, 5), rng=1))
+    assert estimate.counts.sum() < 500
+    ((_, posterior),) = estimate.shrunk.parts
+    assert posterior.prior @ posterior.grid == pytest.approx(5, rel=1e-3)
+    groups = fldp.Grouped(epsilon=2.0, base="oue", groups=[150, 120])
+    estimate = groups.estimate(fldp.simulate(groups, np.r_[np.full(150, 10), np.full(120, 1)], rng=1))
+    means = [posterior.prior @ posterior.grid for _, posterior in estimate.shrunk.parts]
+    assert means == pytest.approx([10, 1], rel=1e-3)
+
+
 def test_groups_have_priors_of_their_own_and_strings_no_total():
     oracle = fldp.Grouped(epsilon=2.0, base="oue", groups=[150, 150])
     truth = np.r_[np.full(150, 100), np.full(150, 1)]

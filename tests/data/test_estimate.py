@@ -42,6 +42,30 @@ def test_standard_errors_are_the_exact_variance_at_the_estimate():
     assert est.counts.min() < 0, "negative estimates stay"
 
 
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        fldp.GRR(1.0, 8),
+        fldp.OUE(1.0, 8),
+        fldp.HR(1.0, 8),
+        fldp.HR(4.0, 32, blocks=4),
+        fldp.PGR(1.0, 8),
+        fldp.FHR(1.0, 8, allow_exposure=True),
+        fldp.FWR(1.0, 8, eta=0.25, allow_exposure=True),
+    ],
+    ids=repr,
+)
+def test_the_law_of_a_count_has_the_stated_variance(oracle):
+    """Where nobody holds a value, and for each further holder: tests and intervals rest on the law."""
+    n, size = 4000, oracle.domain_size
+    tally = fldp.simulate(oracle, np.full(size, n // size), rng=1)
+    (law,) = oracle.estimate(tally)._laws
+    context = oracle.estimator.context(tally)
+    none, some = (oracle.estimator.variances(np.full(size, count), (n,), **context) for count in (0.0, 100.0))
+    assert law.null**2 == pytest.approx(none, rel=1e-6)
+    assert law.slope == pytest.approx((some - none) / 100, rel=1e-6)
+
+
 def test_fhr_variances_are_those_of_the_design():
     """Section 3: variance over n of a rare value, by epsilon; the correction of the paper's formula."""
     for epsilon, paper, full in ((0.4, 12.8, 0.93), (1.0, 2.34, 0.70), (2.0, 0.862, 0.463)):

@@ -78,6 +78,21 @@ def test_a_report_by_chance_is_no_change():
     assert sum(not covers(change.interval(simultaneous=True), np.zeros(1000)).all() for change in changes) < limit
 
 
+def test_hardly_any_noise_is_no_certainty():
+    """HR at epsilon 8, two of 30 people hold another value, 20 of 300 later: their two signs are all of the noise.
+
+    By chance it seems to be none at all. A normal law found a change in a fifth of such comparisons.
+    """
+    oracle, truth, limit = fldp.HR(8.0, 6), np.array([28, 2, 0, 0, 0, 0]), most_broken(200, 0.05, ALARM)
+    surveys = [
+        [oracle.estimate(fldp.simulate(oracle, times * truth, rng=2 * run + k)) for k, times in enumerate((1, 10))]
+        for run in range(200)
+    ]
+    changes = [before.compare(after) for before, after in surveys]
+    assert sum(bool(change.significant().any()) for change in changes) < limit
+    assert sum(bool(replace(change, jump=0.0).significant().any()) for change in changes) >= limit
+
+
 @pytest.mark.long
 def test_the_error_of_a_sum_of_points_is_stated():
     """PGR with far more values than people: norm-sub in place of the counts would state 0.75 of the error.

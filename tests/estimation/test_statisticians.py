@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.data.comparison import Comparison
+from fldp.data.comparison import Comparison, sampling_variance
 from fldp.estimation.ab_test import only
 from fldp.estimation.power import users_needed_anytime
 from support.commands import run_here
@@ -74,12 +74,28 @@ def test_the_ends_of_a_population_are_those_of_its_groups_and_the_sampling():
     oracle = fldp.GRR(1.0, 5)
     groups = [oracle.estimate(fldp.simulate(oracle, [20, 5, 5, k, 0], rng=k)) for k in range(2)]
     shares = fldp.population(groups, weights=[30, 70])
+    weighed = zip((0.3, 0.7), groups, strict=True)
+    assert shares.sampling == pytest.approx(sum(w**2 * sampling_variance(e.counts, e.n) for w, e in weighed))
+    weighed = zip((0.3, 0.7), groups, strict=True)
+    assert shares.noise == pytest.approx(sum((w * e.stderr / e.n) ** 2 for w, e in weighed))
     for z, options in ((1.959964, {}), (2.575829, {"simultaneous": True})):
         below = sum(
             (w * (e.counts - e.interval(**options)[:, 0]) / e.n) ** 2 for w, e in zip((0.3, 0.7), groups, strict=True)
         )
         expected = shares.shares - np.sqrt(below + z**2 * shares.sampling)
         assert shares.interval(**options)[:, 0] == pytest.approx(expected)
+
+
+def test_groups_of_sketches_collide_alike():
+    """Four groups with the same hash functions know no more about collisions than one, of as many people."""
+    sketch = fldp.HCMS(8.0, hashes=16, width=64).among(["a", "b", "c"])
+    one = sketch.estimate(fldp.simulate(sketch, [20_000, 0, 0], rng=1))
+    alone, four = fldp.population(one), fldp.population([one] * 4, weights=[1, 1, 1, 1])
+    collisions = sketch.estimator.collisions(one.n, one.counts, **one.basis.context)[1] / one.n**2
+    assert four.noise == pytest.approx(collisions + (alone.noise - collisions) / 4)
+    reach = ((one.counts - one.interval()[:, 0]) / one.n) ** 2 / 4
+    expected = four.shares - np.sqrt(reach + 1.959964**2 * (collisions * 3 / 4 + four.sampling))
+    assert four.interval()[:, 0] == pytest.approx(expected)
 
 
 def test_everybody_asked_leaves_the_noise_alone():

@@ -151,6 +151,23 @@ def test_a_question_that_did_not_change_is_called_changed_no_more_often_than_pro
     assert sum(bool((change.interval(simultaneous=True).prod(axis=1) > 0).any()) for change in changes) <= 17
 
 
+def test_a_comparison_of_few_knows_what_one_report_adds():
+    """100 values and two questions at epsilon 4, so that a report by chance adds much more than the usual error."""
+    oracle, rows = fldp.Sampled(4.0, answers=[100, 2], views=1, base="grr"), np.zeros((60, 2), np.int64)
+    before, after = (oracle.estimate(oracle.privatize(rows, rng=run))[0] for run in range(2))
+    change, (law, other) = before.compare(after), (before._laws[0], after._laws[0])
+    assert change.jump[1:] == pytest.approx(np.maximum(law.jump / 60, other.jump / 60)[1:])
+    base, asked = oracle.members[0].estimator, before.tables.people[0]
+    assert law.jump[1] == pytest.approx(60 / asked / float(base.p - base.q), rel=0.02)
+
+
+def test_the_sum_of_one_cell_has_its_interval():
+    oracle = fldp.Sampled(4.0, answers=[3, 3], views=2)
+    cross = oracle.estimate(oracle.privatize([(k // 3 % 3, k % 3) for k in range(30)], rng=1)).cross(1, 0)
+    for cell in np.ndindex(3, 3):
+        assert cross.sum([cell]).interval() == pytest.approx(cross.interval()[cell])
+
+
 def test_independence_allows_for_who_reported():
     """300 people drawn anew for each of 120 surveys at epsilon 4, where the noise of reports is the smaller part.
 

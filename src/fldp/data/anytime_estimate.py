@@ -4,7 +4,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
-from fldp.data.anytime_intervals import MAX_PLANNED, anytime_interval, check_unbiased, enough, half_width
+from fldp.data.anytime_intervals import MAX_PLANNED, anytime_ends, anytime_interval, check_unbiased, enough
 from fldp.data.estimate import GOOD_REACH, Estimate
 from fldp.numerics.types import Floats
 from fldp.support.validation import integer
@@ -45,8 +45,8 @@ class AnytimeEstimate(Estimate):
 
     def _reach_after(self, reports: int) -> float:
         variances = self.stderr**2 * (reports / self.n)
-        half = half_width(self, variances, 0.95, self.planned, simultaneous=self.simultaneous)
-        return float(half.max()) / reports
+        low, high = anytime_ends(self, variances, 0.95, self.planned, simultaneous=self.simultaneous)
+        return float((high - low).max()) / 2 / reports
 
 
 @runtime_checkable

@@ -20,7 +20,7 @@ import numpy as np
 
 from fldp.data.comparison import Comparison
 from fldp.errors import ParameterError
-from fldp.numerics.bounded_laws import bent
+from fldp.numerics.bounded_laws import Bounded, bent
 from fldp.numerics.types import Floats
 from fldp.support.validation import fraction, integer
 
@@ -51,8 +51,15 @@ def best_ratio(miss: float) -> float:
 
 def reach(variances: Floats | float, start: Floats | float, miss: Floats | float, jump: Floats | float = 0.0) -> Floats:
     """Return half the width of the interval, in the unit of the root of the variances; ``jump`` is of one report."""
+    return bent(*parts(variances, start, miss), jump)
+
+
+def parts(
+    variances: Floats | float, start: Floats | float, miss: Floats | float
+) -> tuple[Floats | float, Floats | float]:
+    """Return how many errors the interval reaches, and the error that is meant: that of the variances and ``start``."""
     whole = np.asarray(variances, np.float64) + start
-    return bent(np.sqrt(np.log(whole / start) - 2 * np.log(miss)), np.sqrt(whole), jump)
+    return np.sqrt(np.log(whole / start) - 2 * np.log(miss)), np.sqrt(whole)
 
 
 def multiplier(share: float, miss: float) -> float:
@@ -104,14 +111,26 @@ def check_unbiased(estimate: "Estimate") -> None:
 def anytime_interval(estimate: "Estimate", level: float, planned: int, *, simultaneous: bool) -> Floats:
     """Return intervals of the counts that hold at every look, one row of two ends per value."""
     check_unbiased(estimate)
-    half = half_width(estimate, estimate.stderr**2, level, planned, simultaneous=simultaneous)
-    return np.stack([estimate.counts - half, estimate.counts + half], axis=1)
+    return np.stack(anytime_ends(estimate, estimate.stderr**2, level, planned, simultaneous=simultaneous), axis=1)
 
 
-def half_width(estimate: "Estimate", variances: Floats, level: float, planned: int, *, simultaneous: bool) -> Floats:
-    """Return half the width of the intervals of the counts, where these are their variances."""
+def anytime_ends(
+    estimate: "Estimate", variances: Floats, level: float, planned: int, *, simultaneous: bool
+) -> tuple[Floats, Floats]:
+    """Return both ends of the intervals of the counts, where these are their variances.
+
+    Where a law is known by its variance, one report, or one collision, may move an estimate by much: then ends are as
+    for one look, with the ``z`` of the sequence.
+    """
     miss = (1 - fraction("Estimate", "level", level)) / (len(estimate.counts) if simultaneous else 1)
-    return reach(variances, start_of(estimate, planned) / best_ratio(miss), miss)
+    start = start_of(estimate, planned) / best_ratio(miss)
+    z, error = np.broadcast_arrays(*parts(variances, start, miss))
+    low, high = estimate.counts - z * error, estimate.counts + z * error
+    for law in estimate._laws:
+        if isinstance(law, Bounded):
+            at = law.values
+            low[at], high[at] = law.ends(z[at], estimate.counts[at], error[at])
+    return low, high
 
 
 def reach_of_sum(total: "Total", level: float, planned: int) -> float:

@@ -286,7 +286,8 @@ class Estimate(FramedAtLevel, Displayed):
         inside, outside = self._all_among(members), self._all_among(~members)
         gap = self._variance_at(inside, members) - self._variance_at(outside, members)
         slope = gap / max(1.0, float(inside.sum()))
-        return Steps(self.oracle.estimator.jump_of_sum(members), max(slope, 0.0), max(-slope, 0.0))
+        jump = self.oracle.estimator.jump_of_sum(members) or float(self._jumps[members].max())
+        return Steps(jump, max(slope, 0.0), max(-slope, 0.0))
 
     def _all_among(self, members: NDArray[np.bool_]) -> Floats:
         """Return counts with everybody of each run among these values, spread evenly."""
@@ -362,11 +363,12 @@ class Estimate(FramedAtLevel, Displayed):
 
     @property
     def _jumps(self) -> Floats:
-        """The most that a report adds to each count; 0 where noise supports the value often enough to be normal."""
+        """The most that a report, or a collision, adds to each count; 0 where it is small beside the noise."""
         jumps = np.zeros(len(self.counts))
         for law in self._laws:
-            if isinstance(law, Observed):
-                jumps[law.values] = np.where(law.jump > law.null / 2, law.jump, 0.0)
+            least = isinstance(law, Observed)  # known exactly, so that hardly any noise is a law of few reports
+            error = (np.minimum if least else np.maximum)(law.null, self.stderr[law.values])
+            jumps[law.values] = np.where(law.jump > error / 2, law.jump, 0.0)
         return jumps
 
     @property

@@ -53,13 +53,15 @@ class Combined(Estimate):
         counts, errors = (np.array([getattr(total, name) for total in totals]) for name in ("count", "stderr"))
         count = float(self._factors @ counts)
         variance = float(self._factors**2 @ errors**2) + float(by_lot(count, self.n, self._lot))
+        variance += float(Alike.of(self.parts, sorted(set(values))).added(self._factors))
         return Total(count, variance**0.5, steps=self._steps_of(totals))
 
     def _steps_of(self, totals: list[Total]) -> Steps:
         """Return the steps of a sum, from its parts: of a further holder as in ``_law``."""
         jump, rise, fall = np.array([total.steps for total in totals]).T
         grown = self._factors**2 * [part.n for part in self.parts] / self.n
-        return Steps(float((self._factors * jump).max()), float(grown @ rise), float(grown @ fall))
+        jump = Alike.of(self.parts).largest(self._factors * jump)
+        return Steps(float(jump), float(grown @ rise), float(grown @ fall))
 
     @property
     def _budget(self) -> str:
@@ -72,6 +74,46 @@ class Combined(Estimate):
     def __repr__(self) -> str:
         what = "combined estimate" if not self.biased else f"combined {self.method} (biased) estimate"
         return f"<{what} of {len(self.counts)} values from {self.n} reports of {len(self.parts)} oracles>"
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Parts that err alike: sketches with the same hash functions have the same collisions.
+
+    ``functions`` has the hash functions of each part, or a number of its own. ``variances`` are those by collisions, a
+    row for each part. Errors of the same functions add up, where independent ones add their squares.
+    """
+
+    functions: tuple[bytes | int, ...]
+    variances: Floats
+
+    @classmethod
+    def of(cls, parts: tuple[Estimate, ...], members: list[int] | None = None) -> "Alike":
+        """Return what parts have in common, for all values or, where there are members, for their sum."""
+        known = [_collisions(part) or (number, np.zeros(len(part.counts))) for number, part in enumerate(parts)]
+        functions, variances = zip(*known, strict=True)
+        rows = np.array(variances)
+        return cls(functions, rows if members is None else rows[:, members].sum(axis=1))
+
+    @property
+    def _groups(self) -> list[list[int]]:
+        return [
+            [k for k, other in enumerate(self.functions) if other == each] for each in dict.fromkeys(self.functions)
+        ]
+
+    def added(self, factors: Floats) -> Floats:
+        """Return what comes to the variance, beyond the sum of the variances of the parts."""
+        errors = (factors * np.sqrt(self.variances).T).T
+        common = [errors[group].sum(axis=0) ** 2 - (errors[group] ** 2).sum(axis=0) for group in self._groups]
+        return np.asarray(np.sum(common, axis=0))
+
+    def largest(self, jumps: Floats) -> Floats:
+        """Return the most that a report or a collision adds, of what it adds in each part."""
+        return np.asarray(np.max([jumps[group].sum(axis=0) for group in self._groups], axis=0))
+
+
+def _collisions(part: Estimate) -> tuple[bytes, Floats] | None:
+    return part.oracle.estimator.collisions(part.n, part.counts, **{**part.options, **part.basis.context})
 
 
 def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "users") -> Combined:
@@ -104,6 +146,7 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "user
     factors = chosen * n / users
     counts = np.sum([factor * part.counts for factor, part in zip(factors, parts, strict=True)], axis=0)
     noise = np.sum([(factor * part.stderr) ** 2 for factor, part in zip(factors, parts, strict=True)], axis=0)
+    noise += Alike.of(parts).added(factors)
     stderr = np.sqrt(noise + by_lot(counts, n, _lot(factors, parts)))
     basis = Basis(find_evidence=partial(tuple, (_law(parts, factors, counts),)))
     return Combined(parts[0].oracle, counts, stderr, n, labels=labels, basis=basis, parts=parts, weights=chosen)
@@ -117,7 +160,9 @@ def _law(parts: tuple[Estimate, ...], factors: Floats, counts: Floats) -> Bounde
     nulls, jumps, slopes, falls = (np.array(each) for each in zip(*map(_noise, parts), strict=True))
     users = np.array([part.n for part in parts])
     grown = factors**2 * users / users.sum()
-    law = Bounded.of(counts, np.sqrt(factors**2 @ nulls**2), (factors[:, None] * jumps).max(axis=0))
+    alike = Alike.of(parts)
+    null = np.sqrt(factors**2 @ nulls**2 + alike.added(factors))
+    law = Bounded.of(counts, null, alike.largest(factors[:, None] * jumps))
     return replace(law, slope=grown @ slopes, fall=grown @ falls)
 
 

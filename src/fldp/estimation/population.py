@@ -10,6 +10,7 @@ from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.estimate import Estimate
 from fldp.data.values import as_list
 from fldp.errors import MergeError, ParameterError
+from fldp.estimation.combine import Alike
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
 from fldp.support.validation import fail, fraction, integer, positive
@@ -40,6 +41,7 @@ class PopulationShares(FramedAtLevel, Displayed):
     labels: Sequence[str] | None = None
     eta: float = 1.0
     groups: tuple[Estimate, ...] = ()
+    common: Floats | float = 0.0  # of the noise, what is the same in all groups: collisions of sketches
 
     @property
     def stderr(self) -> Floats:
@@ -60,7 +62,8 @@ class PopulationShares(FramedAtLevel, Displayed):
         """
         miss = 1 - fraction("population", "level", level)
         z = z_score(1 - miss / len(self.shares) if simultaneous else level)
-        low, high = np.sqrt(self._reach_of_noise(level, simultaneous=simultaneous) ** 2 + z**2 * self.sampling)
+        reach = self._reach_of_noise(level, simultaneous=simultaneous)
+        low, high = np.sqrt(reach**2 + z**2 * (self.sampling + self.common))
         return np.stack([self.shares - low, self.shares + high], axis=1)
 
     def _reach_of_noise(self, level: float, *, simultaneous: bool) -> Floats:
@@ -105,17 +108,19 @@ def population(
     _check_alike(plain)
     left = 1.0 if size is None else 1 - sum(each.n for each in plain) / _size(plain, size)
     noise = sum(share**2 * (each.stderr / each.n) ** 2 for share, each in zip(shares, plain, strict=True))
+    common = Alike.of(tuple(plain)).added(np.array(shares) / [each.n for each in plain])
     drawn = sum(share**2 * sampling_variance(each.counts, each.n) for share, each in zip(shares, plain, strict=True))
     mean = sum(share * each.frequencies for share, each in zip(shares, plain, strict=True))
     return PopulationShares(
         np.asarray(mean),
-        np.asarray(noise),
+        np.asarray(noise + common),
         np.asarray(drawn) * left,
         tuple(each.n for each in plain),
         shares,
         plain[0].labels,
         min(float(each.oracle.eta) for each in plain),
         tuple(plain),
+        common,
     )
 
 

@@ -122,7 +122,7 @@ class Bounded:
         """Return both ends."""
         return self.ends(NormalDist().inv_cdf(1 - miss / 2), counts, stderr)
 
-    def ends(self, z: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
+    def ends(self, z: Floats | float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
         """Return both ends of an interval that reaches ``z`` errors in either direction."""
         low = counts - bent(z, np.maximum(stderr, self.null), self.jump, self.fall)
         return low, counts + bent(z, stderr, self.jump, self.slope)

@@ -31,6 +31,11 @@ class Options:
         """The least variance of the support that a report gives to a value nobody holds; None if it supports none."""
         return None
 
+    def collisions(self, n: int, counts: Floats, **options: Option) -> tuple[bytes, Floats] | None:
+        """Return the hash functions, and the variances that come from them: other tallies with these err alike."""
+        del n, counts, options
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Estimator(Options):
@@ -73,7 +78,7 @@ class Estimator(Options):
         return 0.0
 
     def jump_of_sum(self, members: NDArray[np.bool_]) -> float:
-        """Return how much a single report moves the sum of these estimates; 0 if only the variance is known."""
+        """Return how much a single report moves the sum of these estimates; 0 if no more is known than of each."""
         del members
         return 0.0
 

@@ -209,6 +209,9 @@ class AmongCandidates(Estimator):
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         return self.strings.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
 
+    def collisions(self, n: int, counts: Floats, **options: Option) -> tuple[bytes, Floats] | None:
+        return self.strings.collisions(n, counts, **{"marks": self.marks, **options})
+
 
 @dataclass(frozen=True, repr=False)
 class Listed(FrequencyOracle):

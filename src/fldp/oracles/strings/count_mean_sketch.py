@@ -271,6 +271,12 @@ class SketchEstimator(StringEstimator):
         collision = math.sqrt(float(context.get("squares", n**2))) / k
         return replace(known, jump=m / (m - 1) * max(collision, math.sqrt(own + 1)))
 
+    def collisions(self, n: int, counts: Floats, **context: Option) -> tuple[bytes, Floats]:
+        """Given the functions, a string errs by its collisions in every tally: ``docs/strings.md``."""
+        k, m = self._sizes
+        others = np.maximum(float(context.get("squares", n**2)) - np.clip(counts, 0, n) ** 2, 0)
+        return self.sketch.seeds.tobytes() + m.to_bytes(8), others / (k * (m - 1))
+
     def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""
         counts = np.asarray(count, np.float64)

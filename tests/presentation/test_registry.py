@@ -152,6 +152,14 @@ def test_a_number_among_questions_is_told_with_its_range():
     assert told[1] == {"question": "Age?", "values": 32, "number": {"low": 0, "high": 100, "unit": None}}
 
 
+def test_a_search_asks_for_any_text():
+    words = {"name": "words", "question": "Which?", "domain": "strings", "search": {"bits": 8}}
+    card = fldp.card(fldp.Survey.from_dict({**words, "oracle": {"epsilon": 2.0}}), users=1000, rng=1)
+    assert registry.entry(card)["data"] == {"question": "Which?", "values": None}
+    told = "| Question | Which? (any text; a round asks for at most 256 beginnings) |"
+    assert told in registry.as_sheet(card)
+
+
 def test_a_survey_beyond_the_default_limits_says_so():
     card = carded({"name": "grr", "epsilon": 4.0})
     assert registry.budget(card.survey)["default_limits_allow_it"] is False

@@ -97,7 +97,8 @@ def data(survey: Survey) -> dict[str, Json]:
             {"question": asked.text, "values": asked.size, **_range(asked.number)} for asked in survey.questions
         ]
         return {"question": survey.question, "values": None, "questions": questions}
-    return {"question": survey.question, "values": survey.domain_size, **_range(survey.number)}
+    values = survey.domain_size if survey.search is None else None
+    return {"question": survey.question, "values": values, **_range(survey.number)}
 
 
 def _range(scale: Scale | None) -> dict[str, Json]:
@@ -197,6 +198,9 @@ def _asked(card: Card, survey: Survey) -> dict[str, str]:
         return {"Questions": " ".join(each)}
     if survey.needs_candidates:
         return {"Question": f"{survey.question} (any text; guesses below are among {card.oracle.domain_size} texts)"}
+    if survey.search is not None:
+        most = card.oracle.domain_size - 1  # one more stands for all other texts
+        return {"Question": f"{survey.question} (any text; a round asks for at most {most:,} beginnings)"}
     return {"Question": f"{survey.question} ({_kind(survey.number, card.oracle.domain_size)})"}
 
 

@@ -56,6 +56,11 @@ EXPLAINED = {
         "values: int = field(default=1, repr=False, compare=False)",
     ): "it is read beside an estimate, which comes with its own",
     (
+        "data/estimate.py",
+        "comparison",
+        'return holm(self.p_values) <= 1 - fraction("Estimate", "level", level)',
+    ): "equal only if a p-value is what is left of the level to the last bit",
+    (
         "randomness/coins.py",
         "comparison",
         "if keep > E * other:  # cannot happen: other was rounded up",

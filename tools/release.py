@@ -63,9 +63,19 @@ def build(source: Path, target: Path) -> list[Path]:
     js = source / "js"
     standalone = runpy.run_path(str(source / "tools" / "index_readme.py"))["standalone"]
     (js / "README.md").write_text(standalone((js / "README.md").read_text()))
+    name_repository(js / "package.json")
     run("npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", cwd=js)
     run("npm", "pack", "--silent", "--pack-destination", target, cwd=js, **when)
     return sorted(target.iterdir())
+
+
+def name_repository(file: Path) -> None:
+    """Write into the npm package where it is built, if a workflow says so: npm compares that with the provenance."""
+    if name := os.environ.get("GITHUB_REPOSITORY"):
+        url = f"git+{os.environ['GITHUB_SERVER_URL']}/{name}.git"
+        package = json.loads(file.read_text())
+        package["repository"] = {"type": "git", "url": url, "directory": file.parent.name}
+        file.write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n")
 
 
 def copied(folder: Path, commit: str) -> Path:

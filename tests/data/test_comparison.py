@@ -192,6 +192,12 @@ def test_the_formula():
     assert (change.degrees > 99 - 0.001).all()
 
 
+def test_one_value_alone_is_allowed_for_as_one():
+    z = 1.959964  # of 1 - 0.05/2, not of several values at once
+    share = z**2 / 2 / (100 + z**2)
+    assert sampling_variance(np.zeros(1), 100) == pytest.approx(share * (1 - share) / 100, rel=1e-4)
+
+
 def test_adjusted_p_values():
     assert holm(np.array([0.04, 0.01, 0.03, 0.9])) == pytest.approx([0.09, 0.04, 0.09, 0.9])
     assert holm(np.array([0.6, 0.7])).tolist() == [1.0, 1.0]

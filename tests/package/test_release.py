@@ -34,6 +34,23 @@ def test_the_wheel_is_the_subject_of_its_bill_and_no_folder_is_named():
     assert "file:" not in json.dumps(bill)
 
 
+def test_the_npm_package_names_the_repository_that_a_workflow_builds(tmp_path, monkeypatch):
+    """A registry refuses a provenance from another repository than the package names."""
+    file = tmp_path / "js" / "package.json"
+    file.parent.mkdir()
+    file.write_text((ROOT / "js" / "package.json").read_text())
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    TOOL["name_repository"](file)
+    assert file.read_text() == (ROOT / "js" / "package.json").read_text()
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/fldp")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://host.example")
+    TOOL["name_repository"](file)
+    url = "git+https://host.example/somebody/fldp.git"
+    expected = json.loads((ROOT / "js" / "package.json").read_text())
+    expected["repository"] = {"type": "git", "url": url, "directory": "js"}
+    assert json.loads(file.read_text()) == expected
+
+
 def test_the_npm_package_has_its_name_and_nothing_differs_between_two_runs():
     bill = TOOL["npm_materials"](PACKED)
     again = TOOL["npm_materials"]({**PACKED, "serialNumber": "another"})

@@ -52,6 +52,7 @@ def test_updates_are_looked_for_where_there_is_something_to_update():
             "pip": "pyproject.toml",
             "npm": "package.json",
             "docker": "Containerfile",
+            "docker-compose": "compose.yaml",
             "github-actions": ".github",
         }
         assert (folder / wanted[update["package-ecosystem"]]).exists(), update

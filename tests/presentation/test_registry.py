@@ -39,6 +39,7 @@ def test_the_entry_is_that_of_the_card_and_the_survey():
         "least_values_left": 5,
         "best_guess_before": 0.2,
         "best_guess_after": pytest.approx(2.718281828 / (2.718281828 + 4)),
+        "guessed_among": 5,
     }
     assert entry["accuracy"] == {"people": 1000, "share_is_known_to": card.deals[0].reach}
     assert entry["contact"] == "x@y.example"
@@ -63,7 +64,8 @@ def test_rules_of_the_survey_are_told():
     assert "relay" in entry["model"]["trust"]
     sheet = registry.as_sheet(card)
     assert "counts without the reports, by day" in sheet
-    assert "in steps of 1000 reports" in sheet
+    assert "for those who may read, in steps of 1,000 reports" in sheet
+    assert "an administrator sees all" in sheet
     assert "The relay, which cannot read reports" in sheet
 
 
@@ -100,6 +102,7 @@ def test_answers_that_are_repeated_are_not_called_one_answer(oracle, repeat, las
     assert entry["budget_over_time"]["answers"].startswith(answers)
     sheet = registry.as_sheet(card)
     assert "gives once." not in sheet
+    assert f"One report a {repeat.removesuffix('ly')}, drawn at random" in sheet
     assert ("shows with probability 0.30" in sheet) == (visible is not None)
 
 
@@ -122,6 +125,47 @@ def test_several_questions_are_told_as_what_they_are():
     assert entry["accuracy"]["share_is_known_to"] == card.reaches[0] > 0
     assert "| Questions | tea? (2 possible answers) milk? (2 possible answers) |" in sheet
     assert "What somebody can guess from it" in sheet
+    assert registry.unit(survey) == (
+        "one person's answers to all questions of this survey, together, which a device gives once"
+    )
+
+
+def test_a_number_is_told_with_its_range_and_as_one_question():
+    load = {"name": "load", "question": "How long?", "number": {"low": 0, "high": 30, "unit": "s"}}
+    survey = fldp.Survey.from_dict({**load, "oracle": {"epsilon": 1.0}})
+    card = fldp.card(survey, users=1000, rng=1)
+    told = {"question": "How long?", "values": 32, "number": {"low": 0, "high": 30, "unit": "s"}}
+    assert registry.entry(card)["data"] == told
+    sheet = registry.as_sheet(card)
+    assert "| Question | How long? (a number from 0 to 30 s, reported as one of 32 cells) |" in sheet
+    assert "questions" not in sheet + str(card)
+    points = fldp.Survey.from_dict({**load, "number": {**load["number"], "goal": "mean"}, "oracle": {"epsilon": 1.0}})
+    assert "reported as one of 256 points" in registry.as_sheet(fldp.card(points, users=1000, rng=1))
+
+
+def test_a_number_among_questions_is_told_with_its_range():
+    number = {"name": "age", "question": "Age?", "number": {"low": 0, "high": 100}}
+    asked = [{"name": "tea", "question": "Tea?", "labels": ["no", "yes"]}, number]
+    survey = fldp.Survey.from_dict({"name": "both", "questions": asked, "oracle": {"epsilon": 1.0}})
+    told = registry.data(survey)["questions"]
+    assert told[0] == {"question": "Tea?", "values": 2}
+    assert told[1] == {"question": "Age?", "values": 32, "number": {"low": 0, "high": 100, "unit": None}}
+
+
+def test_a_search_asks_for_any_text():
+    words = {"name": "words", "question": "Which?", "domain": "strings", "search": {"bits": 8}}
+    card = fldp.card(fldp.Survey.from_dict({**words, "oracle": {"epsilon": 2.0}}), users=1000, rng=1)
+    assert registry.entry(card)["data"] == {"question": "Which?", "values": None}
+    told = "| Question | Which? (any text; a round asks for at most 256 beginnings) |"
+    assert told in registry.as_sheet(card)
+
+
+def test_a_survey_beyond_the_default_limits_says_so():
+    card = carded({"name": "grr", "epsilon": 4.0})
+    assert registry.budget(card.survey)["default_limits_allow_it"] is False
+    assert "Nobody can answer with these limits: an answer costs epsilon 4" in registry.as_sheet(card)
+    assert registry.budget(carded().survey)["default_limits_allow_it"] is True
+    assert "Nobody can answer" not in registry.as_sheet(carded())
 
 
 def test_what_is_protected_less_is_told():
@@ -136,6 +180,7 @@ def test_what_comes_with_a_report_is_told(submit, told):
     sheet = registry.as_sheet(carded(collect={"submit": submit}))
     assert ("comes with it" in sheet) == bool(told)
     assert (told or "lets it count once") in sheet
+    assert ("random numbers and tickets" in sheet) == bool(told)
 
 
 def test_when_it_is_asked_is_told():

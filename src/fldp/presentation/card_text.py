@@ -52,7 +52,7 @@ def sections(card: Card) -> list[Section]:
     always += [Section("If only totals are published", crowd)] if crowd else []
     if card.survey is not None:
         always.append(Section("Who sees what", beside(card.survey), who_sees(card.survey)))
-    if card.first:
+    if not card.deals:
         return always
     if card.oracle.eta < 1:
         return [*always, Section("Plain local privacy with the same accuracy", _plain(card))]
@@ -293,7 +293,8 @@ def _eta(card: Card) -> str:
 
 def _accuracy(card: Card) -> tuple[str, ...]:
     if card.reaches:
-        whats = ("an answer to one question", "a pair of answers to two questions")
+        one = "an answer to one question" if card.first else "an answer"
+        whats = (one, "a pair of answers to two questions")
         parts = zip(whats, card.reaches, strict=False)
         known = "; ".join(f"the share of {what} to within {_points(min(1.0, reach))}" for what, reach in parts)
         return (f"Of {_answers(card.users)}, they tell {known} or better ({100 * LEVEL:.0f} % interval).",)

@@ -6,9 +6,11 @@ Both are filled from the survey and its privacy card. What only the organisation
 import json
 
 import fldp
+from fldp.data.scale import MEAN, Scale
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.memoization import following, lasting_epsilon
+from fldp.participant.headroom import headroom
 from fldp.participant.limits import Limits
 from fldp.presentation.card_text import sections
 from fldp.privacy.notions import declared
@@ -30,13 +32,16 @@ _REMAINS = (
     "The mechanism does not hide who took part and when, and nobody can tell who lied. A report that became public "
     "stays public."
 )
-_SENT = "One report, drawn at random, and a random number that lets it count once. The answer itself stays there."
+_SENT = "One report{}, drawn at random, and a random number that lets it count once. The answer itself stays there."
 _TICKETS = (
     " A pass comes with it; nobody can tell who got that pass.",
     " The person's ticket comes with it: whoever knows who got which ticket knows whose report it is while it arrives.",
 )
 _TAKEN_BACK = "A person can have a report taken out of the count. Results that were published before keep it."
-_PERIODS = {"weekly": "week", "monthly": "month"}
+_PERIODS = ("weekly", "monthly")
+_EACH = {"daily": " a day", "weekly": " a week", "monthly": " a month"}
+_NOBODY = " Nobody can answer with these limits: {}."
+_READERS = ", for those who may read, in steps of {:,} reports of whole days; an administrator sees all at any time"
 _RELAYED = " Reports come through a relay, so the collector sees no address."
 
 
@@ -70,6 +75,7 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
             "least_values_left": card.least_left,
             "best_guess_before": card.guess.before,
             "best_guess_after": card.guess.after,
+            "guessed_among": card.oracle.domain_size,
         },
         "budget_over_time": budget(survey),
         "data": data(survey),
@@ -87,9 +93,17 @@ def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
 def data(survey: Survey) -> dict[str, Json]:
     """Return what is asked: of strings nobody knows how many there are, and of several questions each has its own."""
     if survey.questions:
-        questions: list[Json] = [{"question": asked.text, "values": asked.size} for asked in survey.questions]
+        questions: list[Json] = [
+            {"question": asked.text, "values": asked.size, **_range(asked.number)} for asked in survey.questions
+        ]
         return {"question": survey.question, "values": None, "questions": questions}
-    return {"question": survey.question, "values": survey.domain_size}
+    values = survey.domain_size if survey.search is None else None
+    return {"question": survey.question, "values": values, **_range(survey.number)}
+
+
+def _range(scale: Scale | None) -> dict[str, Json]:
+    """Return the range of a number, where one is asked for."""
+    return {} if scale is None else {"number": {"low": scale.low, "high": scale.high, "unit": scale.unit}}
 
 
 def unit(survey: Survey) -> str:
@@ -98,9 +112,11 @@ def unit(survey: Survey) -> str:
         return "each report of one person to this survey; all of them together while the answer stays the same"
     if survey.keeps:
         return "all reports of one person to this survey, which are made of one answer"
-    if survey.repeat in _PERIODS:
-        return f"one answer of one person to this survey, which a device gives once a {_PERIODS[survey.repeat]}"
-    return "the answer of one person to this survey, which a device gives once"
+    if survey.questions:
+        what = "one person's answers to all questions of this survey, together"
+    else:
+        what = f"{'one' if survey.repeat in _PERIODS else 'the'} answer of one person to this survey"
+    return f"{what}, which a device gives once{_EACH.get(survey.repeat, '')}"
 
 
 def budget(survey: Survey) -> dict[str, Json]:
@@ -109,6 +125,7 @@ def budget(survey: Survey) -> dict[str, Json]:
     scopes = {"topic": limits.topic, "collector": limits.origin, "everything": limits.total}
     return {
         "answers": _answers(survey),
+        "default_limits_allow_it": not headroom(survey).warnings,
         "default_limits_of_a_device": {
             scope: {"epsilon": float(limit.max_epsilon), "eta": float(limit.min_eta)} for scope, limit in scopes.items()
         },
@@ -145,7 +162,7 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
     facts = {
         **_organised(survey, contact),
         **_asked(card, survey),
-        "What leaves a device": _SENT + (_TICKETS[survey.pass_terms is None] if _has_tickets(survey) else ""),
+        "What leaves a device": _sent(survey),
         **{section.heading: " ".join(section.lines) for section in sections(card)[: 3 if card.first else 2]},
         "Promise": _promise(card, survey),
         "Who sees an address": _address(survey),
@@ -153,7 +170,7 @@ def as_sheet(card: Card, contact: str | None = None) -> str:
         "What is shown": _shown(survey),
         "How exact it is": _exact(card),
         "Taking it back": _TAKEN_BACK,
-        "A person's limits": _LIMITS.format(float(Limits().origin.max_epsilon), Limits().origin.min_eta),
+        "A person's limits": _limits(survey),
         "What remains": _REMAINS,
         "Assessed by, on": _OPEN,
     }
@@ -177,14 +194,38 @@ def _organised(survey: Survey, contact: str | None) -> dict[str, str]:
 def _asked(card: Card, survey: Survey) -> dict[str, str]:
     """Return the row of the question, or of the questions."""
     if survey.questions:
-        return {"Questions": " ".join(f"{asked.text} ({asked.size} possible answers)" for asked in survey.questions)}
+        each = (f"{asked.text} ({_kind(asked.number, asked.size)})" for asked in survey.questions)
+        return {"Questions": " ".join(each)}
     if survey.needs_candidates:
         return {"Question": f"{survey.question} (any text; guesses below are among {card.oracle.domain_size} texts)"}
-    return {"Question": f"{survey.question} ({card.oracle.domain_size} possible answers)"}
+    if survey.search is not None:
+        most = card.oracle.domain_size - 1  # one more stands for all other texts
+        return {"Question": f"{survey.question} (any text; a round asks for at most {most:,} beginnings)"}
+    return {"Question": f"{survey.question} ({_kind(survey.number, card.oracle.domain_size)})"}
+
+
+def _kind(scale: Scale | None, size: int) -> str:
+    """Return what may be answered: one of so many answers, or a number of a range."""
+    if scale is None:
+        return f"{size:,} possible answers"
+    unit = "" if scale.unit is None else f" {scale.unit}"
+    steps = "points" if scale.goal == MEAN else "cells"
+    return f"a number from {scale.low:g} to {scale.high:g}{unit}, reported as one of {size:,} {steps}"
 
 
 def _has_tickets(survey: Survey) -> bool:
     return survey.collect["submit"] in ("ticket", "pass")
+
+
+def _sent(survey: Survey) -> str:
+    ticket = _TICKETS[survey.pass_terms is None] if _has_tickets(survey) else ""
+    return _SENT.format(_EACH.get(survey.repeat, "")) + ticket
+
+
+def _limits(survey: Survey) -> str:
+    """Return the limits of a device, and whether they allow an answer at all."""
+    most = _LIMITS.format(float(Limits().origin.max_epsilon), Limits().origin.min_eta)
+    return most + "".join(_NOBODY.format(warning) for warning in headroom(survey).warnings[:1])
 
 
 def _exact(card: Card) -> str:
@@ -197,7 +238,7 @@ def _reach(card: Card) -> float:
 
 def _promise(card: Card, survey: Survey) -> str:
     numbers = f"epsilon {card.oracle.epsilon:g}, eta {float(card.oracle.eta):g}, delta 0"
-    sentence = f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
+    sentence = f"{declared(card.oracle)}: {numbers}. The unit of privacy: {unit(survey)}."
     weaker = None if card.certain else analysis(survey.oracle).unprotected  # what is certain has a row of its own
     sentence = f"{sentence} {weaker}" if weaker else sentence
     if _follows(survey):
@@ -215,9 +256,10 @@ def _address(survey: Survey) -> str:
 
 def _kept(survey: Survey) -> str:
     what = "reports and counts" if survey.collect["retention"] == "raw" else "counts without the reports"
-    return f"Until the survey is deleted: {what}, by day; hashes of random numbers and tickets."
+    tickets = " and tickets" if _has_tickets(survey) else ""
+    return f"Until the survey is deleted: {what}, by day; hashes of random numbers{tickets}."
 
 
 def _shown(survey: Survey) -> str:
-    steps = f", in steps of {survey.release} reports of whole days" if survey.release else ""
+    steps = _READERS.format(survey.release) if survey.release else ""
     return f"Estimates from at least {survey.collect['minimum']} reports{steps}."

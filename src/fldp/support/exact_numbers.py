@@ -31,7 +31,7 @@ def exact(number: object) -> Fraction:
 def decimal(number: float | Fraction) -> Fraction:
     """Return the decimal number that a float is written as, not the double beside it.
 
-    >>> decimal(0.1), sum([decimal(0.1)] * 10) == 1, sum([0.1] * 10) == 1
+    >>> decimal(0.1), decimal(0.1) + decimal(0.2) == decimal(0.3), 0.1 + 0.2 == 0.3
     (Fraction(1, 10), True, False)
     """
     if isinstance(number, Rational):

@@ -9,7 +9,7 @@ import pytest
 
 import fldp
 from fldp.collector.service.folding import Folder, fold_step, next_step, taking_step
-from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TALLY
+from fldp.collector.storage.protocol import REPORTS, TAKEN_REPORTS, TAKEN_TALLY, TALLY, StoreError
 from fldp.collector.storage.segments import packed, tally_segment
 from support.waiting import until
 
@@ -69,6 +69,17 @@ def test_a_step_takes_out_some_mebibytes_at_once():
     step = taking_step(Store(tail), 7, DAY, survey_of(oracle, "tally"))
     assert step.removed == (0, 1, 2, 3)
     assert step.lost.n == 4 * MEBIBYTE
+    nearly, few = (packed([fldp.Reports(oracle, np.zeros(n, np.uint8))], TAKEN_REPORTS) for n in (4 * MEBIBYTE - 1, 5))
+    step = taking_step(Store(numbered([*nearly, *few, *few])), 7, DAY, survey_of(oracle, "tally"))
+    assert step.removed == (0, 1, 2, 3, 4)
+
+
+def test_a_tally_that_is_not_there_is_refused_by_its_number_and_day():
+    oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    one, two = (oracle.tally(fldp.Reports(oracle, np.zeros(n, np.uint8))) for n in (1, 2))
+    (tail,) = numbered([tally_segment(two, TAKEN_TALLY)])
+    with pytest.raises(StoreError, match=f"2 withdrawn reports of {DAY} are not among those that are stored"):
+        taking_step(Store([tail], numbered([tally_segment(one)], 100)), 7, DAY, survey_of(oracle))
 
 
 def test_a_step_takes_reports_out_of_sixteen_rows_and_leaves_the_others_to_the_next():

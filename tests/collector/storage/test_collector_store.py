@@ -57,6 +57,16 @@ def test_single_reports_that_come_together_count_once_each(store):
     assert whole(store, survey, number).n == 5
 
 
+def test_single_reports_and_a_batch_that_come_together_are_all_counted(store):
+    survey, number = publish(store)
+    drawn = survey.oracle.privatize([0, 1])
+    singles = [SubmittedRow(number, *[bytes([row]) * 32] * 3, (drawn, row)) for row in (0, 1)]
+    batch = submission(survey, number, b"b" * 32, [0, 1, 2])
+    outcomes = store.commit([singles[0], batch, singles[1]], DAY)
+    assert [(outcome.verdict, outcome.accepted) for outcome in outcomes] == [(Admitted.ACCEPTED, n) for n in (1, 3, 1)]
+    assert whole(store, survey, number) == survey.oracle.tally(Reports.concatenate([drawn, batch.content]))
+
+
 @pytest.mark.parametrize("name", list(cases.CASES)[::7])
 def test_what_is_stored_is_what_came_in_an_order_of_its_own(name):
     _, oracle = cases.CASES[name]

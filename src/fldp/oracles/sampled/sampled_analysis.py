@@ -48,8 +48,10 @@ class SampledAnalysis(Analysis[Sampled]):
 
     @property
     def in_short(self) -> tuple[str, ...]:
-        """One report for all questions; another answer is another view, and another epsilon."""
+        """One report for all questions; another answer is another view, and another epsilon. Nothing of one number."""
         count, most = len(self.oracle.answers), max(len(view.questions) for view in self.oracle.design.views)
+        if count == 1:
+            return ()
         about = "one" if most == 1 else f"at most {most}"
         chances = [float(self.about(question)) for question in range(count)]
         return (

@@ -1,5 +1,6 @@
 """A lake on an object store: written by a collector and on request, read by the engines, a day whole or not there."""
 
+import signal
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -146,6 +147,37 @@ def test_an_upload_in_parts_that_breaks_leaves_nothing(s3, lake, monkeypatch):
         assert [s3.files.cat_file(name) for name in names(s3, lake)] == ([] if breaks else [content])
         parts.clear()
     S3FileSystem.clear_instance_cache()
+
+
+DYING = """
+import os, signal, sys
+from functools import partialmethod
+from s3fs import S3FileSystem
+from fldp.distributed.lake.writing import whole_output
+
+put, call = S3FileSystem._put_file, S3FileSystem._call_s3
+
+async def dying(self, method, *arguments, **options):
+    answer = await call(self, method, *arguments, **options)
+    if method == "upload_part" and options["PartNumber"] == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return answer
+
+S3FileSystem._put_file = partialmethod(put, chunksize=5 << 20, max_concurrency=1)
+S3FileSystem._call_s3 = dying
+with whole_output(sys.argv[1]) as file:
+    file.write(bytes(12 << 20))
+"""
+
+
+def test_a_writer_that_is_killed_within_an_upload_leaves_nothing(s3, lake):
+    """Two of three parts have come; the next writer is not in their way."""
+    killed = subprocess.run([sys.executable, "-c", DYING, f"{lake}/large.bin"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert names(s3, lake) == []
+    with whole_output(f"{lake}/large.bin") as file:
+        file.write(b"whole")
+    assert [s3.files.cat_file(name) for name in names(s3, lake)] == [b"whole"]
 
 
 def test_a_failure_of_the_storage_is_one_line(store, s3, lake):

@@ -15,6 +15,7 @@ from fldp.numerics.kernels import U64
 from fldp.oracles.base.bit_reports import LANES, add_bits
 from fldp.oracles.base.symbol_reports import add_symbols
 from fldp.oracles.flexible.fhr import add_pairs, check_pairs
+from fldp.oracles.plain.olh_analysis import weigh_values
 from fldp.oracles.plain.unary import settle_bits
 
 GENERATOR = np.random.default_rng(8)
@@ -53,6 +54,15 @@ def test_pairs_are_counted_and_checked_alike():
     assert all(map(np.array_equal, one, other))
     (one, _), (other, _) = both(check_pairs, pairs, U64(255), outputs=[np.zeros(2000, np.bool_)])
     assert np.array_equal(one[0], other[0])
+
+
+def test_values_are_weighed_alike():
+    reports = fldp.OLH(epsilon=1.0, domain_size=20).privatize(np.arange(300) % 20, rng=1).data
+    (one, _), (other, _) = both(
+        weigh_values, reports["seed"], reports["symbol"], U64(4), 0.25, outputs=[np.zeros((300, 20))]
+    )
+    assert np.array_equal(one[0], other[0])
+    assert set(np.unique(one[0])) == {0.25, 1.0}
 
 
 def test_true_bits_are_settled_alike_and_by_a_word_below_the_threshold():

@@ -1,6 +1,8 @@
 import importlib
 import subprocess
 import sys
+import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -76,12 +78,49 @@ def test_transform_in_threads_is_the_same_to_the_last_bit(threads, kind):
 
 
 def test_what_fails_in_one_of_the_threads_fails_for_the_caller():
-    def fail_in_the_last(thread):
-        if thread == 3:
-            raise MemoryError("no room")
+    """After all other tasks, also those that a task led to."""
+    done = []
+
+    def fail():
+        raise MemoryError("no room")
+
+    def note(number):
+        done.append(number)
+        return []
+
+    def lead():
+        return [fail, *(partial(note, number) for number in range(10))]
 
     with pytest.raises(MemoryError, match="no room"):
-        module._at_once(fail_in_the_last, 4)
+        module._share([lead, lead], 4)
+    assert sorted(done) == sorted([*range(10), *range(10)])
+
+
+def test_a_thread_that_never_starts_keeps_nobody_waiting(monkeypatch):
+    vector = np.arange(1 << 15)
+    expected, transformed = walsh_hadamard(vector), np.empty_like(vector)
+    monkeypatch.setattr(module, "start_new_thread", lambda work, arguments: None)
+    module._transform_in_threads(vector, transformed, 4)
+    assert np.array_equal(transformed, expected)
+
+
+def test_the_caller_waits_for_what_another_thread_has_begun():
+    """Not before that thread has put its numbers there."""
+    begun, go, done = threading.Event(), threading.Event(), []
+    caller = threading.get_ident()
+
+    def task():
+        if threading.get_ident() == caller:
+            begun.wait()
+            threading.Timer(0.1, go.set).start()
+        else:
+            begun.set()
+            go.wait()
+        done.append(threading.get_ident() == caller)
+        return []
+
+    module._share([task, task], 2)
+    assert done == [True, False]
 
 
 @pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint16, np.int32, np.float32])

@@ -87,7 +87,7 @@ def test_counts_are_added_up_as_by_plain_loops(kernel):
 
 
 def test_second_draws_are_added_to_the_totals_of_their_rows(monkeypatch):
-    counts = CountOf(Fraction(1, 40))
+    counts = CountOf(Fraction(1, 80))
     numbers = np.zeros((4, 64), np.uint16)  # number 0 has no corrections
     numbers[1, 2] = numbers[1, 3] = numbers[3, 0] = NUMBERS - 1
     monkeypatch.setattr(CountOf, "_more_draws", lambda counts, count, stream: np.array([1, 10, 100][:count]))

@@ -7,6 +7,7 @@ much shorter lowers the limit.
 import asyncio
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
 import fldp
@@ -20,7 +21,7 @@ from fldp.collector.storage.protocol import Admitted, StoredSurvey, SubmissionRe
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.survey.survey import Survey
 from fldp.wire.single_reports import SingleReports
-from support.call_counts import calls
+from support.call_counts import calls, most_memory
 from support.collector_requests import batch, key, specification
 
 TOGETHER, DAY = 64, "2026-11-01"
@@ -106,6 +107,14 @@ def test_reports_that_are_committed_together(store):
     within(36, calls(lambda: store.commit(submissions, DAY)) / TOGETHER)
 
 
+def test_hashes_of_a_report_that_is_committed(store):
+    """Two of its frame and four of its row; those of the commit are shared."""
+    store.commit(checked([single(number) for number in range(1000, 1000 + TOGETHER)]), DAY)
+    waiting = [single(number) for number in range(TOGETHER)]
+    hashes = calls(lambda: store.commit(checked(waiting), DAY), among={"digest"})
+    assert 6 <= hashes / TOGETHER <= 6.1
+
+
 class Statements:
     """A connection that counts what is asked of it."""
 
@@ -153,6 +162,14 @@ def test_a_tally_takes_as_many_steps_for_many_as_for_few(oracle, limit):
     oracle.tally(many)
     assert calls(lambda: oracle.tally(many)) == calls(lambda: oracle.tally(few))
     within(limit, calls(lambda: oracle.tally(many)))
+
+
+@pytest.mark.parametrize("make", [fldp.GRR, fldp.OUE, fldp.FHR, fldp.PGR, fldp.HR])
+def test_a_tally_copies_no_reports(make):
+    reports = make(epsilon=1.0, domain_size=1000).privatize(np.arange(100_000) % 1000)
+    oracle = reports.oracle
+    oracle.tally(reports)
+    assert most_memory(lambda: oracle.tally(reports)) < reports.data.nbytes / 2
 
 
 @pytest.mark.parametrize(

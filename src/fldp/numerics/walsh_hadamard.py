@@ -6,6 +6,7 @@ sums of floats are the same to the last bit, whoever does how many levels at onc
 
 from _thread import start_new_thread
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, overload
 
@@ -21,6 +22,8 @@ _STEPS = U64(8), U64(16), U64(24), U64(32), U64(40), U64(48), U64(56), U64(64)
 _POWERS_OF_EIGHT = 0o111111111111111111111
 _BLOCK = 2048  # entries: with 8 bytes each, half of a first-level cache
 MIN_THREADED = 1 << 19  # entries: fewer are done almost before a thread has started
+
+Task = Callable[[], list[Any]]  # returns more tasks
 
 
 @Kernel
@@ -146,14 +149,22 @@ def walsh_hadamard(
 
 
 def _transform_in_threads(vector: NDArray[Any], result: NDArray[Any], threads: int) -> None:
-    """Have each thread make its part of the result alone, from the whole vector, so that none waits for another."""
+    """Make the result part by part, each from the whole vector, so that no thread waits for another.
+
+    The rest of a part is small tasks for any thread: one that starts late has less to do, or nothing.
+    """
     runs, parts = vector.reshape(threads, -1), result.reshape(threads, -1)
 
-    def transform(thread: int) -> None:
-        _fold(runs, thread, result.dtype, parts[thread])
-        _transform.compiled(parts[thread], _BLOCK)
+    def begin(part: int) -> list[Task]:
+        _fold(runs, part, result.dtype, parts[part])
+        _eight.compiled(parts[part], parts.shape[1] // 8)
+        return [partial(finish, block) for block in parts[part].reshape(8, -1)]
 
-    _at_once(transform, threads)
+    def finish(block: NDArray[Any]) -> list[Task]:
+        _transform.compiled(block, _BLOCK)
+        return []
+
+    _share([partial(begin, part) for part in reversed(range(threads))], threads)
 
 
 def _threads(cores: int) -> int:
@@ -174,24 +185,42 @@ def _fold(runs: NDArray[Any], part: int, kind: np.dtype[Any], out: NDArray[Any] 
     return folded
 
 
-def _at_once(work: Callable[[int], None], threads: int) -> None:
-    """Do a part of the work in each thread, of which this is one. ``Thread`` would wait until each has started."""
-    outcomes: SimpleQueue[BaseException | None] = SimpleQueue()
+def _share(tasks: list[Task], threads: int) -> None:
+    """Do tasks, and those that they lead to, in threads, of which this is one; return when all are done.
 
-    def attempt(thread: int) -> None:
-        try:
-            work(thread)
-        except BaseException as error:
-            outcomes.put(error)
-        else:
-            outcomes.put(None)
+    The newest is done first, so that a thread goes on with what its cache holds. This thread waits for tasks that
+    another has begun, not for threads: ``Thread`` would wait until each has started.
+    """
+    outcomes: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
 
-    for thread in range(1, threads):
-        start_new_thread(attempt, (thread,))
-    attempt(0)
-    for error in [outcomes.get() for _ in range(threads)]:  # of all, before anybody uses the arrays again
-        if error:
-            raise error
+    def work() -> None:
+        while tasks:
+            try:
+                task = tasks.pop()
+            except IndexError:  # another thread was faster
+                return
+            outcomes.put(_outcome(task, tasks))
+
+    left, errors = len(tasks), list[BaseException]()
+    for _ in range(1, threads):
+        start_new_thread(work, ())
+    while left:  # also after an error, before anybody uses the arrays again
+        work()
+        more, error = outcomes.get()
+        left += more - 1
+        errors += [error] if error else []
+    if errors:
+        raise errors[0]
+
+
+def _outcome(task: Task, tasks: list[Task]) -> tuple[int, BaseException | None]:
+    """Do a task and add those that it leads to; return how many they are, and what went wrong."""
+    try:
+        more = task()
+    except BaseException as error:
+        return 0, error
+    tasks += more
+    return len(more), None
 
 
 def _transform_by_numpy(rows: NDArray[Any], size: int) -> None:

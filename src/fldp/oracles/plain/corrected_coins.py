@@ -3,7 +3,7 @@
 Words of random bits, one and-ed or or-ed with the next, are 64 coins at a time with a probability ``r`` of few binary
 digits, at most the wanted ``q``. Each coin becomes 1 by another coin, too, with ``c = (q - r)/(1 - r)``; then it is 1
 with ``r + (1 - r) c``, which is ``q``. Few of those others are 1, so their places are drawn, a block of ``2^16`` coins
-at a time: first how many there are, as the sum of exact numbers for 256 coins each; then random places, as numbers of
+at a time: first how many there are, as the sum of exact numbers for 512 coins each; then random places, as numbers of
 16 bits, until that many differ. Given their number, they are uniform, because no place differs from another.
 
 Where that takes less, the same is done for zeros instead of ones.
@@ -27,7 +27,7 @@ from fldp.randomness.stream import Stream, Words
 
 BLOCK = 1 << 16  # coins, as many as there are numbers of 16 bits
 BLOCK_BYTES, BLOCK_WORDS = BLOCK // 8, BLOCK // 64
-COUNTED = 256  # coins whose corrections are counted at once
+COUNTED = 512  # coins whose corrections are counted at once: for more, their law takes long to compute
 MAX_PLANES = 12
 _SIX, _SIXTY_THREE = U64(6), U64(63)
 _CORRECTION = 0.7  # words that could be drawn in the time of a correction
@@ -114,7 +114,7 @@ def throw_blocks(planes: Any, ors: Any, flip: Any, counts: Any, numbers: Any, ma
 
 @dataclass(frozen=True)
 class CountOf(WeightedDraws):
-    """Draws of how many of 256 coins are 1, each with the probability ``chance``."""
+    """Draws of how many of 512 coins are 1, each with the probability ``chance``."""
 
     chance: Fraction
 

@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
-from fldp.numerics.kernels import U64
+from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.analysis import analyses
@@ -23,6 +24,21 @@ from fldp.randomness.stream import Stream
 from fldp.support.validation import fail
 
 POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
+
+
+@Kernel
+def weigh_values(seeds: Any, symbols: Any, size: Any, others: Any, out: Any) -> None:
+    """Give each value (column) 1 where its hash under the seed (row) is the symbol, and ``others`` elsewhere."""
+    for i in range(len(out)):
+        for j in range(out.shape[1]):
+            hit = multiply_high(keyed_hash(seeds[i], U64(j)), size) == symbols[i]
+            out[i, j] = 1.0 if hit else others
+
+
+@weigh_values.by_numpy
+def _weigh_all(seeds: Any, symbols: Any, size: Any, others: Any, out: Any) -> None:
+    hashes = keyed_hash(seeds[:, None], np.arange(out.shape[1], dtype=np.uint64))
+    out[:] = np.where(multiply_high(hashes, size) == symbols[:, None], 1.0, others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +131,10 @@ class OLHAnalysis(PureAnalysis[OLH]):
         return two_levels(self.oracle.coin.p / self.oracle.coin.q, share, share**2)
 
     def likelihoods(self, data: Array) -> Floats:
-        hashes = keyed_hash(data["seed"][:, None], np.arange(self.oracle.domain_size, dtype=np.uint64))
-        symbols = multiply_high(hashes, U64(self.oracle._symbols))
-        return np.where(symbols == data["symbol"][:, None], 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
+        out = np.empty((len(data), self.oracle.domain_size))
+        others = float(self.oracle.coin.q / self.oracle.coin.p)
+        weigh_values.for_work(out.size)(data["seed"], data["symbol"], U64(self.oracle._symbols), others, out)
+        return out
 
     def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)

@@ -39,8 +39,8 @@ class WaveAnalysis(Analysis[Wave]):
         return sorted({*range(start, min(start + 8, stop)), stop - 1})
 
     def likelihoods(self, data: Array) -> Floats:
-        from_start = data.astype(np.int64)[:, None] - np.arange(self.oracle.domain_size)
-        inside = (from_start >= 0) & (from_start <= 2 * self.oracle.width)
+        from_start = data.astype(np.uint32)[:, None] - np.arange(self.oracle.domain_size, dtype=np.uint32)
+        inside = from_start <= np.uint32(2 * self.oracle.width)  # what lies before the start has wrapped around
         return np.where(inside, 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
 
     def law(self, value: int, public: Public = None) -> Law:

@@ -7,6 +7,7 @@ from itertools import product
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
@@ -41,13 +42,20 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
         """Up to a common factor, the product over the bits that a value sets."""
         rows, packed = bit_reports.split(data, self.oracle._header)
         bits = np.unpackbits(packed, axis=1, count=self.oracle.bits, bitorder="little")
-        likelihoods = np.empty((len(data), len(marks)))
+        places = self._places(marks)
         if_one, if_zero = (float(ratio) for ratio in self._odds)
-        for k, mark in enumerate(marks):
-            places = np.array([_pad(filter_, self.oracle.hashes) for filter_ in self._sets(int(mark))])[rows]
-            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), if_one, if_zero)
-            likelihoods[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
+        factors = np.ones((len(data), self.oracle.bits + 1))
+        factors[:, : self.oracle.bits] = np.where(bits, if_one, if_zero)
+        likelihoods = np.ones((len(data), len(marks)))
+        for place in places:
+            likelihoods *= np.take_along_axis(factors, place[rows], axis=1)
         return likelihoods
+
+    def _places(self, marks: Fingerprints) -> NDArray[np.int64]:
+        """Return for each hash the bit that it sets, by cohort and fingerprint, or ``bits`` where another hash does."""
+        places = np.sort(self.oracle._filters.bits_of(marks), axis=2).astype(np.int64)
+        places[:, :, 1:][places[:, :, 1:] == places[:, :, :-1]] = self.oracle.bits
+        return np.moveaxis(places, 2, 0)
 
     @property
     def _odds(self) -> tuple[Fraction, Fraction]:
@@ -141,7 +149,3 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
 def _binomial(share: Fraction, size: int, ones: int) -> Fraction:
     """Return the probability of one particular row of ``size`` bits with ``ones`` ones."""
     return share**ones * (1 - share) ** (size - ones)
-
-
-def _pad(bits: frozenset[int], size: int) -> list[int]:
-    return [*sorted(bits), *[-1] * (size - len(bits))]

@@ -86,7 +86,7 @@ def test_rules_of_the_survey_are_told():
             2.0,
             0.3,
             "each report",
-            "weekly, made of",
+            "weekly, made from",
         ),
     ],
     ids=["drawn anew", "follows"],

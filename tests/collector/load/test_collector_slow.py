@@ -116,7 +116,7 @@ def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
         assert resident(server) - before < len(lazy) * size // 3  # what threads are reading, and 1 MiB for each client
         small = server.publish(name="small")
         assert server.send(small).status_code == 200
-        until(lambda: gauge(server, "open_requests") == 1 + SLOTS)
+        until(lambda: gauge(server, "open_requests") <= 1 + SLOTS)  # some may be cut off for idling by now
         assert server.send(small).status_code == 200
         until(lambda: gauge(server, "open_requests") == 1)
         assert all(len(everything(connection)) < size for connection in lazy)

@@ -24,6 +24,9 @@ const ANSWERS = {
   "that looks like JSON": JSON.stringify({ answer: MARK }),
   "a key of all objects": `__proto__${MARK}`,
   "an object": { label: MARK },
+  "all answers": { pets: MARK, load: MARK },
+  "answers of other types": { pets: [MARK], load: { toString: () => MARK } },
+  "an unknown question": { [MARK]: 1 },
   "an array": [MARK],
   "an object with a text": { toString: () => MARK },
   "an object that throws": {
@@ -59,6 +62,11 @@ async function surveys() {
   const scale = { number: { low: 0, high: 30 }, oracle: { name: "wave", epsilon: 1, width: 5 } };
   const asked = { name: "load", question: "How long?", ...scale };
   surveyed.push(await fldp.Survey.of(asked, "https://collector.example", ALL, { number: fldp.number }));
+  const pets = { name: "pets", question: "Which?", labels: LABELS };
+  const questions = [pets, { name: "load", question: "How long?", number: { low: 0, high: 30, bins: 4 } }];
+  const oracle = { name: "sampled", epsilon: 1, views: 1 };
+  const several = { name: "several", questions, oracle };
+  surveyed.push(await fldp.Survey.of(several, "https://collector.example", ALL, { number: fldp.number }));
   return surveyed.filter(Boolean);
 }
 

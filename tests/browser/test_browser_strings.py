@@ -233,8 +233,8 @@ def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(bro
         page = visitor.open(f"{server.url}/#token={server.token}")
         daily = {"What_people_answer": "any text", "How_often_a_person_reports": "every day, with noise that is kept"}
         new_survey(page, server.url, "often", **daily)
+        page.get_by_label("Epsilon of all reports of a person").fill("8")  # first: below that of a report it is refused
         page.get_by_label("Epsilon of a report").fill("4")
-        page.get_by_label("Epsilon of all reports of a person").fill("8")
         page.get_by_text("All reports of one person together keep epsilon 8, however many.").wait_for()
         page.get_by_text("must have an epsilon of at most 2 together, got 8").wait_for()
         accessible(page)

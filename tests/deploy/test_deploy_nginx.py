@@ -76,11 +76,11 @@ class Proxy:
 
     def client(self, **headers):
         context = ssl.create_default_context(cafile=self.certificate)
-        return httpx.Client(base_url=f"https://127.0.0.1:{self.port}", verify=context, headers=headers, timeout=60)
+        return httpx.Client(base_url=f"https://127.0.0.1:{self.port}", verify=context, headers=headers, timeout=300)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(60)
+        self.process.wait(300)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_plain_http_leads_to_https(proxy):
 def test_too_large_a_body_is_refused_at_the_door(proxy):
     context = ssl.create_default_context(cafile=proxy.certificate)
     head = f"POST /v1/plan HTTP/1.1\r\nHost: collector.example\r\nContent-Length: {65 << 20}\r\n\r\n"
-    plain = socket.create_connection(("127.0.0.1", proxy.port), timeout=60)
+    plain = socket.create_connection(("127.0.0.1", proxy.port), timeout=300)
     with plain, context.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
         connection.sendall(head.encode())
         assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")

@@ -72,7 +72,7 @@ def test_both_languages_read_each_other():
             read = said(exchange.encapsulate(pad(reply.encode())).hex())
             assert read == {"status": status, "wait": "7", "content": content[:60_000].hex()}
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(300) == 0
 
 
 def test_the_tally_is_that_of_what_was_sent(collector):

@@ -321,7 +321,14 @@ def steps(work):
 
 
 @pytest.mark.parametrize(
-    "fields", [renamed(0, VALUES[:500]), STRATEGIES["numbers"](0, VALUES[:500])], ids=["labels", "numbers"]
+    "fields",
+    [
+        renamed(0, VALUES[:500]),
+        STRATEGIES["numbers"](0, VALUES[:500]),
+        ranged(0, VALUES[:500]),
+        ranged(0, VALUES[:500], apart=[float(value) for value in VALUES[1:100]]),
+    ],
+    ids=["labels", "numbers", "ranges", "apart"],
 )
 def test_every_answer_takes_the_same_steps(fields, monkeypatch):
     from fldp.participant.choice import Choice

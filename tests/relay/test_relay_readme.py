@@ -27,7 +27,7 @@ def running(command):
         yield process
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
 
 
 def test_the_two_commands_of_the_readme_show_it_end_to_end():

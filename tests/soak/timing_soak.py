@@ -6,14 +6,18 @@ machine does beside it meets both alike, and the means are compared. Times above
 interruptions and are left out for both alike.
 
 The whole way from the label to the bytes is timed: the look-up of the label, the noise, the packing. The clock is that
-of the thread's own work: it stands still while other programs run, so it sees more than a stopwatch does.
+of the thread's own work: it stands still while other programs run, so it sees more than a stopwatch does. In JavaScript
+the draw alone is timed, by a stopwatch: its bytes are written by an asynchronous function of the platform.
 """
 
+import json
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from math import erfc, sqrt
+from pathlib import Path
 from statistics import fmean, median, variance
 
 import numpy as np
@@ -27,6 +31,9 @@ MAX_Z = 4.0  # of one comparison: a false alarm in 16,000 where times are indepe
 KEPT = 0.95  # of all times; the rest are interruptions
 SIZE = 100
 PROCESSES = 5  # that look again where a difference shows in one
+JAVASCRIPT = "JavaScript"
+MAX_SHARE = 0.02  # of a draw in JavaScript, which takes two microseconds and more; docs/privacy.md says why
+SCRIPT = Path(__file__).parents[1] / "support" / "javascript_timing.mjs"
 # Where a difference of a few nanoseconds shows all the same: docs/privacy.md says why it does no harm.
 HARMLESS = {"GRR, Responder", "HR 8 blocks, Responder"}
 
@@ -72,6 +79,19 @@ def stringy():
     }
 
 
+def several():
+    """Return a survey of two questions and a number, and answers to all of them."""
+    asked = [{"name": name, "question": "Which?", "labels": list(labels(4))} for name in ("one", "other")]
+    number = {"name": "number", "question": "How many?", "number": {"low": 0, "high": 10, "bins": 4}}
+    survey = Survey.from_dict({"name": "timing", "questions": [*asked, number], "oracle": {"epsilon": 1.0}})
+    few, many = labels(4)[0], labels(4)[-1]
+    return survey, [
+        {"one": few, "other": few, "number": 0.5},
+        {"one": many, "other": few, "number": 0.5},
+        {"one": few, "other": many, "number": 9.5},
+    ]
+
+
 def answers():
     """Yield a name, a function from an answer to bytes, and the answers that are compared."""
     for name, (oracle, values) in listed().items():
@@ -82,6 +102,8 @@ def answers():
             yield f"{name}, Responder", Responder(asked).encode, chosen
     for name, (oracle, words) in stringy().items():
         yield name, sender(Survey("timing", "Which?", oracle)), list(words)
+    survey, chosen = several()
+    yield "Sampled", sender(survey), chosen
 
 
 def sender(survey):
@@ -95,16 +117,16 @@ def sender(survey):
 
 def times_of(send, one, other, calls, chance):
     """Return the times of so many calls for each of two answers, in turns of random order."""
-    seconds = {one: [], other: []}
+    mine, theirs = [], []
+    first, second = (one, mine), (other, theirs)
     clock = time.thread_time_ns
     for _ in range(calls):
-        pair = (one, other) if chance.getrandbits(1) else (other, one)
-        for answer in pair:
+        for answer, times in (first, second) if chance.getrandbits(1) else (second, first):
             begin = clock()
             send(answer)
-            end = clock()  # before anything is looked up by the answer, which takes its own time
-            seconds[answer].append(end - begin)
-    return seconds[one], seconds[other]
+            end = clock()
+            times.append(end - begin)
+    return mine, theirs
 
 
 def welch(one, other):
@@ -117,16 +139,41 @@ def welch(one, other):
 
 
 def compare(calls, only, chance):
-    """Yield the name of each oracle, the two answers that were compared, and Welch's t of their times."""
+    """Yield the name of each oracle, the answer that was compared with its first, and what was judged."""
     for name, send, (first, *others) in answers():
         if only is not None and name not in only:
             continue
         for _ in range(200):
             send(first)
         for other in others:
-            z, share = welch(*times_of(send, first, other, calls, chance))
-            print(f"{name:<24} {first!r} and {other!r}: z {z:+6.2f}, difference {share:+.3%}", flush=True)
-            yield name, other, z
+            yield judged(name, first, other, times_of(send, first, other, calls, chance))
+
+
+def judged(name, first, other, times):
+    """Print what the times of two answers say, and return whether a difference shows that is not known as harmless."""
+    z, share = welch(*times)
+    print(f"{name:<24} {first!r} and {other!r}: z {z:+6.2f}, difference {share:+.3%}", flush=True)
+    is_small = name in HARMLESS or (name.endswith(JAVASCRIPT) and abs(share) < MAX_SHARE)
+    return name, other, abs(z) >= MAX_Z, is_small
+
+
+def compare_javascript(calls, only):
+    """Yield the same of every oracle in JavaScript; each process compiles it anew."""
+    from support.javascript import build, node
+
+    names = [name.partition(",")[0] for name in only or () if name.endswith(JAVASCRIPT)]
+    if only is not None and not names:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        command = [node(), str(SCRIPT), str(build(Path(folder))), str(calls), *names]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            for row in map(json.loads, process.stdout):
+                (first, times), *others = zip(row["answers"], row["times"], strict=True)
+                name = f"{row['name']}, {JAVASCRIPT}"
+                for other, theirs in others:
+                    yield judged(name, first, other, (times, theirs))
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command)
 
 
 def in_new_processes(name, other, calls):
@@ -143,12 +190,12 @@ def in_new_processes(name, other, calls):
 
 def main(calls=CALLS, only=None, seed=None, *, once=False):
     """Compare the first answer of every oracle with each other one; False if a difference shows."""
-    rows = list(compare(calls, only, random.Random(seed)))
+    rows = [*compare(calls, only, random.Random(seed)), *compare_javascript(calls, only)]
     shown = []
-    for name, other in [] if once else [(name, other) for name, other, z in rows if abs(z) >= MAX_Z]:
+    for name, other, _, is_small in [] if once else [row for row in rows if row[2]]:
         z = in_new_processes(name, other, calls)
         print(f"{name:<24} {other!r} again: median z of {PROCESSES} processes {z:+6.2f}", flush=True)
-        shown += [name] if abs(z) >= MAX_Z and name not in HARMLESS else []
+        shown += [name] if abs(z) >= MAX_Z and not is_small else []
     alarms = len(rows) * erfc(MAX_Z / sqrt(2))
     said = f"{len(rows)} comparisons, {calls:,} calls for each value, {alarms:.4f} false alarms expected"
     print(f"{said}; a difference shows for {', '.join(shown) or 'none'}")
@@ -156,4 +203,5 @@ def main(calls=CALLS, only=None, seed=None, *, once=False):
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(SCRIPT.parents[1]))
     main(int(sys.argv[1]), set(sys.argv[2:]) or None, once=True)

@@ -55,7 +55,7 @@ def kill_database(cluster):
     for number in cluster.processes():
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-    cluster.process.wait(60)
+    cluster.process.wait(300)
     cluster.start()
 
 

@@ -86,7 +86,7 @@ class PostgresServer:
     def stop(self, how=signal.SIGINT):
         """Stop; SIGINT does not wait for those who are connected."""
         self.process.send_signal(how)
-        self.process.wait(60)
+        self.process.wait(300)
 
     def processes(self):
         """Return the numbers of all processes of the server: what has it as its parent, and itself first."""

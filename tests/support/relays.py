@@ -40,7 +40,7 @@ def ending(process):
     try:
         yield
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(300) == 0
     finally:
         process.kill()
         said = process.communicate()

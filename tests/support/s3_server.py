@@ -42,7 +42,7 @@ class ObjectStore:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(60)
+        self.process.wait(300)
 
 
 @contextmanager

@@ -187,7 +187,7 @@ print(telemetry.mode, telemetry.flush(30) if sys.argv[2] == "wait" else "")
 def program(fields, state, wait="wait", **more):
     names = {"XDG_STATE_HOME": str(state), "XDG_CONFIG_HOME": str(state / "config"), "PATH": os.environ["PATH"]}
     line = [sys.executable, "-c", PROGRAM, json.dumps(fields), wait]
-    return subprocess.run(line, env={**names, **more}, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(line, env={**names, **more}, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def real_install(folder, url):

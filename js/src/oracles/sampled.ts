@@ -294,7 +294,7 @@ export class Sampled extends Oracle {
 
   /** Return the answers of a record. */
   digits(record: Value): number[] {
-    let rest = BigInt(record);
+    let rest = this.holds(record) ? BigInt(record) : 0n; // an error of BigInt would show the answer
     const reversed = [...this.answers].reverse().map((size) => {
       const digit = Number(rest % BigInt(size));
       rest /= BigInt(size);
@@ -304,8 +304,7 @@ export class Sampled extends Oracle {
   }
 
   override holds(value: Value): boolean {
-    if (typeof value === "number" && !Number.isSafeInteger(value)) return false;
-    return value >= 0 && BigInt(value) < product(this.answers);
+    return (typeof value === "bigint" || Number.isSafeInteger(value)) && value >= 0 && value < product(this.answers);
   }
 
   /** The view from word 0; then the base's report, as bytes, filled up with zeros. */

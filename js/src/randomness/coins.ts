@@ -44,11 +44,13 @@ export function symbolCoin(owner: string, epsilon: number, symbols: number): Sym
   return { keep, other };
 }
 
-/** Keep a symbol where its coin is below `keep`; else each other symbol has `other` words of its own. */
+/**
+ * Keep a symbol where its coin is below `keep`; else each other symbol has `other` words of its own. Both are worked
+ * out, as the time would tell else which it is.
+ */
 export function respond(symbol: number, word: bigint, coin: SymbolCoin): number {
-  if (word < coin.keep) return symbol;
   const another = Number((word - coin.keep) / coin.other);
-  return another + Number(another >= symbol);
+  return word < coin.keep ? symbol : another + Number(another >= symbol);
 }
 
 /** Return the number of words, of `2^64`, for which a set of `size` out of `domainSize` values names the true one. */

@@ -124,7 +124,7 @@ export function number({ number: declared }: Fields): Scale {
       if (!Number.isFinite(parsed)) return -1;
       const x = Math.min(Math.max(parsed, low), high);
       if (isMean) return rounded(x);
-      const single = cells.findIndex(([start, end]) => start === x && end === x);
+      const single = cells.reduce((at, [start, end], k) => (start === x && end === x ? k : at), -1); // all are looked at
       const bin = binOf(x);
       const before = apart.filter((other) => ends[bin] < other && other < x).length;
       return single < 0 ? first[bin] + 2 * before : single;

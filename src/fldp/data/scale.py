@@ -180,17 +180,19 @@ class Scale:
     # ----------------------------------------------------------------------------------------------------- numbers
 
     def cell(self, value: float) -> int:
-        """Return the cell of a number; what lies outside the range counts as its nearest end."""
+        """Return the cell of a number; what lies outside the range counts as its nearest end.
+
+        The same steps for every number: the collector chooses which are apart.
+        """
         inside = min(max(_finite("value", value, secret=True), self.low), self.high)
         if self.goal == MEAN:
             place = (inside - self.low) / (self.high - self.low) * (self.size - 1)
             whole = min(int(place), self.size - 2)
             return whole + (secrets.randbits(53) * 2.0**-53 < place - whole)
-        before = bisect_left(self.apart, inside)
-        if before < len(self.apart) and self.apart[before] == inside:
-            return self._apart_cells[before]
-        bin_ = self._bin(inside)
-        return self._first[bin_] + 2 * max(0, before - bisect_right(self.apart, self._ends[bin_]))
+        before, bin_ = bisect_left(self.apart, inside), self._bin(inside)
+        around = self._first[bin_] + 2 * max(0, before - bisect_right(self.apart, self._ends[bin_]))
+        is_apart = bisect_right(self.apart, inside) - before
+        return (around, *self._apart_cells[before : before + 1])[is_apart]
 
     def _bin(self, inside: float) -> int:
         """Return the bin of a number in the range: the same steps on doubles as in every other client."""

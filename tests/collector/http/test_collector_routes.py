@@ -193,7 +193,7 @@ def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, 
 
 def plainly(server, *lines):
     """Send a request for the metrics with the headers that are given and no others; return the status."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=300) as connection:
         connection.sendall("\r\n".join(["GET /metrics HTTP/1.1", "Connection: close", *lines, "", ""]).encode())
         return int(connection.makefile("rb").readline().split()[1])
 
@@ -276,7 +276,7 @@ def described_answers(server, chosen, prepare):
             if len(statuses) % 2:
                 prepare(case)
             case.headers = {**(case.headers or {}), "Authorization": f"Bearer {server.token}"}
-            statuses.append(case.call_and_validate(checks=checks, timeout=60).status_code)
+            statuses.append(case.call_and_validate(checks=checks, timeout=300).status_code)
 
         sent()
     return statuses

@@ -31,7 +31,7 @@ def test_tls_by_the_collector_itself(tmp_path, files):
     server = Server(tmp_path, tls_certificate=files[0], tls_key=files[1])
     survey = server.publish()
     path = f"/v1/versions/{survey.version}/reports"
-    with httpx.Client(base_url=server.url, verify=trusting(files), timeout=60) as client:
+    with httpx.Client(base_url=server.url, verify=trusting(files), timeout=300) as client:
         answer = client.post(path, content=batch(survey, 3), headers={"Idempotency-Key": key()})
         assert (answer.status_code, answer.json()) == (200, {"accepted": 3})
         assert answer.headers["strict-transport-security"] == "max-age=31536000"
@@ -74,7 +74,7 @@ def test_files_that_are_no_good_are_named_before_anything_starts(tmp_path, files
     flags += [f"--tls-key={files[0].parent / private}"] if private else []
     command = ["serve", f"--data={tmp_path}", f"--port={free_port()}", *flags]
     checked = run_here(*command, "--check", code=1)
-    started = subprocess.run([sys.executable, "-m", "fldp", *command], capture_output=True, check=False, timeout=60)
+    started = subprocess.run([sys.executable, "-m", "fldp", *command], capture_output=True, check=False, timeout=300)
     assert started.returncode == 2
     for ended in (checked, started):
         assert ended.stdout == b""
@@ -115,12 +115,12 @@ class Proxy:
 
     def __enter__(self):
         self.thread.start()
-        assert self.started.wait(60)
+        assert self.started.wait(300)
         return f"https://127.0.0.1:{self.port}"
 
     def __exit__(self, *ended):
         self.loop.call_soon_threadsafe(self.ended.set)
-        self.thread.join(60)
+        self.thread.join(300)
         self.loop.close()
 
 
@@ -129,7 +129,7 @@ def test_a_proxy_is_believed_if_it_is_trusted(tmp_path, files, trusted):
     more = {"trusted_proxies": "127.0.0.1,::1"} if trusted else {}
     server = Server(tmp_path, log_senders=True, **more)
     survey = server.publish()
-    with Proxy(server.port, files) as url, httpx.Client(base_url=url, verify=trusting(files), timeout=60) as client:
+    with Proxy(server.port, files) as url, httpx.Client(base_url=url, verify=trusting(files), timeout=300) as client:
         path = f"/v1/versions/{survey.version}/reports"
         answer = client.post(path, content=batch(survey, 3), headers={"Idempotency-Key": key()})
         assert answer.json() == {"accepted": 3}

@@ -23,14 +23,14 @@ def test_a_request_in_flight_is_finished_before_the_end(tmp_path):
     def slowly():
         def pieces():
             yield body[:20]
-            until(lambda: server.logged[-1]["event"] == "stopping", 60)
+            until(lambda: server.logged[-1]["event"] == "stopping")
             yield body[20:]
 
         answers.append(server.send(survey, pieces()))
 
     thread = threading.Thread(target=slowly)
     thread.start()
-    until(lambda: gauge(server, "slow_clients") == 1, 60)
+    until(lambda: gauge(server, "slow_clients") == 1)
     code = server.stop(signal.SIGTERM)
     thread.join()
     assert (code, answers[0].json()) == (0, {"accepted": 50})

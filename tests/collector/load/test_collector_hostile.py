@@ -55,7 +55,7 @@ def test_no_header_is_a_mistake_of_the_collector(believing, header):
             ("GET", "/static/shared/page.css", {}, b""),
             ("OPTIONS", f"{path}/reports", {"Origin": "https://a.example"}, b""),
         ):
-            with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
+            with socket.create_connection(("127.0.0.1", believing.port), timeout=300) as connection:
                 statuses.add(exchange(connection, method, where, {**headers, header: value}, sent))
     assert statuses
     assert all(status < 500 for status in statuses)
@@ -66,7 +66,7 @@ def test_a_length_with_thousands_of_zeros_is_a_length(believing):
     body = batch(survey)
     for number, zeros in enumerate((0, 1, 20, 4300, 5000), 1):
         headers = {"Idempotency-Key": key(), "Content-Length": "0" * zeros + f"{len(body)}"}
-        with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
+        with socket.create_connection(("127.0.0.1", believing.port), timeout=300) as connection:
             assert exchange(connection, "POST", f"/v1/versions/{survey.version}/reports", headers, body) == 200
         assert believing.counts()[survey.version] == number
 
@@ -75,7 +75,7 @@ def test_a_length_with_thousands_of_zeros_is_a_length(believing):
 def test_what_is_no_length_is_refused(believing, value):
     survey = believing.publish(minimum=1, name="lengths")
     headers = {"Idempotency-Key": key(), "Content-Length": value}
-    with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", believing.port), timeout=300) as connection:
         status = exchange(connection, "POST", f"/v1/versions/{survey.version}/reports", headers, batch(survey))
     assert status == 0 or 400 <= status < 500
     assert believing.counts()[survey.version] == 0
@@ -103,7 +103,7 @@ GARBAGE = [
 @pytest.mark.parametrize("number", range(len(GARBAGE)))
 def test_what_is_not_http(server, number):
     answer = b""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=300) as connection:
         try:
             connection.sendall(GARBAGE[number])
             connection.shutdown(socket.SHUT_WR)

@@ -86,7 +86,7 @@ class Attack:
 
 def exchange(server, sent, waits):
     """Return the status, or None where there is no answer to wait for, or the server closed before it was read."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=300) as connection:
         try:
             connection.sendall(sent)
             received = connection.recv(65536) if waits else b""
@@ -109,7 +109,7 @@ def hold(server, survey, stack):
     """Begin bodies and do not end them."""
     source = Attack(server, survey, 99)
     for _ in range(HELD):
-        connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+        connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=300))
         with suppress(ConnectionError):  # refused, since others hold all that may be buffered
             connection.sendall(source.post(bytes(3 * MiB // 2), BODY))
 

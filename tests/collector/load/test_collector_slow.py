@@ -13,6 +13,7 @@ from fldp.collector.http.client_timeouts import GRACE, ClientTimeout
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_server import Server, batch, key, specification
+from support.loop_clock import LoopClock
 from support.waiting import until
 
 SLOTS, FLIGHTS = 12, 8  # more clients may be slow than be worked for
@@ -115,7 +116,7 @@ def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
         assert resident(server) - before < len(lazy) * size // 3  # what threads are reading, and 1 MiB for each client
         small = server.publish(name="small")
         assert server.send(small).status_code == 200
-        until(lambda: gauge(server, "open_requests") == 1 + SLOTS)
+        until(lambda: gauge(server, "open_requests") <= 1 + SLOTS)  # some may be cut off for idling by now
         assert server.send(small).status_code == 200
         until(lambda: gauge(server, "open_requests") == 1)
         assert all(len(everything(connection)) < size for connection in lazy)
@@ -136,9 +137,7 @@ def full(tmp_path):
 def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
     async def story():
         async with ClientTimeout(full, 60):
-            await asyncio.sleep(0)
-            time.sleep(1.5 * GRACE)  # the event loop does not run, and does not see what has come
-            await asyncio.sleep(0.01)
+            await LoopClock().turn(1.5 * GRACE)  # the event loop did not run, and has not seen what has come
 
     asyncio.run(story())
     assert full.load.slow.used == 1
@@ -149,9 +148,7 @@ def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
 
     async def story():
         async with ClientTimeout(collector, 60) as heard:
-            await asyncio.sleep(0)
-            time.sleep(1.0)  # longer than a client is waited for
-            await asyncio.sleep(0.01)  # here the collector reads what has come
+            await LoopClock().turn(1.0)  # longer than a client is waited for; here the collector reads what has come
             heard()
 
     async def drips():

@@ -20,7 +20,7 @@ class Probe:
 
     def __call__(self):
         self.calls += 1
-        assert self.gate.wait(60)
+        assert self.gate.wait(300)
         if self.fails:
             raise StoreError("store: is full")
 
@@ -86,7 +86,7 @@ def test_a_try_that_outlives_the_loop_hurts_nobody(monkeypatch):
     assert not asyncio.run(Readiness(probe).is_ready())
     (thread,) = [thread for thread in threading.enumerate() if thread.name == "fldp-probe"]
     probe.gate.set()
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
 
 

@@ -227,7 +227,7 @@ def test_a_deletion_that_failed_half_way_is_completed_without_being_repeated(tmp
         left = interrupted(collector.store, monkeypatch, 10**9)  # whoever comes first, the request or the folder
         assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
         left[0] = 0
-        until(lambda: not owners(collector.store) and not collector.store.deletions(), 60)
+        until(lambda: not owners(collector.store) and not collector.store.deletions())
 
     try:
         play(collector, story)

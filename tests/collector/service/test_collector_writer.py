@@ -28,7 +28,7 @@ class Gated:
 
     def __call__(self, batch):
         self.begun.set()
-        assert self.gate.wait(60)
+        assert self.gate.wait(300)
         self.sizes.append(len(batch))
         return self.store.commit(batch, DAY)
 

@@ -21,6 +21,7 @@ from support.collector_server import Server, batch, key
 from support.collector_store import DAY, STORES, damage, opened, publish, rows, stored_in, submission, whole
 from support.postgres_server import server as postgres
 from support.shell import fldp
+from support.waiting import LONG, until
 from support.withdrawals import taking
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -203,12 +204,11 @@ def test_a_backup_under_load_and_everything_sent_again(tmp_path, source, target)
 
     thread = threading.Thread(target=send)
     thread.start()
-    enough.wait(60)
+    assert enough.wait(LONG)
     where = ["--database", first.settings["database"]] if source == "postgres" else ["--data", folders[0]]
     fldp("backup", tmp_path / "backup", *where)
     before = len(sent)
-    while len(sent) < before + 20:
-        time.sleep(0.01)
+    until(lambda: len(sent) >= before + 20)
     stop.set()
     thread.join()
     token = first.token

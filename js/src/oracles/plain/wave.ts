@@ -35,9 +35,8 @@ export class Wave extends Oracle {
   override perturb(value: number, words: DataView): Report {
     const { own, other, keep } = this.#coin;
     const word = wordOf(words, 0);
-    if (word < keep) return [value + Number(word / own)];
-    const rank = Number((word - keep) / other);
-    return [rank < value ? rank : rank + this.#inside];
+    const [step, rank] = [Number(word / own), Number((word - keep) / other)];
+    return [word < keep ? value + step : rank + this.#inside * Number(rank >= value)];
   }
 
   override check([output]: Report): boolean {

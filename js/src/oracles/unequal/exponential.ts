@@ -118,16 +118,15 @@ export class Exponential extends Oracle {
     this.widths = [bitLength(size - 1)];
   }
 
-  /** Symbols follow each other in `[0, 2^64)`, each with its words; the last one has what remains. */
+  /** Symbols follow each other in `[0, 2^64)`, each with its words. All are looked at: the time must not tell which. */
   override perturb(value: number, words: DataView): Report {
     const word = wordOf(words, 0);
-    let end = 0n;
-    return [
-      this.#shares[value].findIndex((share) => {
-        end += share;
-        return word < end;
-      }),
-    ];
+    let [end, symbol] = [0n, 0];
+    for (const share of this.#shares[value]) {
+      end += share;
+      symbol += Number(word >= end);
+    }
+    return [symbol];
   }
 
   override check([symbol]: Report): boolean {

@@ -86,8 +86,11 @@ export class URR extends Utility {
   override perturb(value: number, words: DataView): Report {
     const [hidden, place] = this.placeOf(value);
     const word = wordOf(words, 0);
-    if (hidden) return [this.sensitive[respond(place, word, this.#coin)]];
-    return [word < this.shown ? value : this.sensitive[Number((word - this.shown) / this.#coin.other)]];
+    const count = this.sensitive.length;
+    const own = this.sensitive[respond(place, word, this.#coin) % count]; // what is not used may lie outside
+    const another = this.sensitive[Math.abs(Number((word - this.shown) / this.#coin.other)) % count];
+    const open = word < this.shown ? value : another;
+    return [hidden ? own : open];
   }
 
   override check([symbol]: Report): boolean {

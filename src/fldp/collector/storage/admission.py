@@ -260,6 +260,11 @@ class NewRows:
         return cls(sorted(keys), Together(rows).segments(day), sorted({new.survey for new in rows}))
 
     @property
+    def hashes(self) -> bytes:
+        """The hashes of all keys as one value: of each the key, its body and its day."""
+        return b"".join([part for row in self.keys for part in (row[1], row[2], row[4])])
+
+    @property
     def outcomes(self) -> list[SubmissionResult]:
         """What becomes of each."""
         return [_ONE_ACCEPTED] * len(self.keys)

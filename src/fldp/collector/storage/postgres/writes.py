@@ -80,9 +80,8 @@ def commit_new(connection: Connection, new: NewRows) -> None:
 
 
 def _insert_new_keys(connection: Connection, new: NewRows) -> None:
-    hashes = b"".join([part for row in new.keys for part in (row[1], row[2], row[4])])
     surveys, checksums = (_array(row[place] for row in new.keys) for place in (0, -1))
-    ((schema, added, opened),) = rows(connection, _NEW_KEYS, [hashes, surveys, checksums, new.surveys])
+    ((schema, added, opened),) = rows(connection, _NEW_KEYS, [new.hashes, surveys, checksums, new.surveys])
     check_schema(schema)
     if added != len(new.keys) or opened != len(new.surveys):
         raise NotAllNew

@@ -1,14 +1,25 @@
 """Commits in one statement: they write what longer ones write, and stand back where anything else must be decided."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
+import fldp
+from fldp.collector.storage.admission import NewRows
 from fldp.collector.storage.fsck import fsck
-from fldp.collector.storage.protocol import Admitted, StoreError, SubmittedRow
+from fldp.collector.storage.protocol import (
+    Admitted,
+    PassOrder,
+    StoreError,
+    Submission,
+    SubmissionResult,
+    SubmittedRow,
+    Withdrawal,
+)
 from fldp.collector.storage.sqlite import writes
 from fldp.collector.storage.sqlite.store import SqliteStore
-from support.collector_store import DAY, damage, publish, rows, whole
+from support.collector_store import DAY, STORES, damage, opened, publish, rows, whole
 
 
 @pytest.fixture
@@ -139,3 +150,54 @@ def test_nothing_of_it_is_in_the_file(store):
     with sqlite3.connect(store.path) as connection:
         assert connection.execute("SELECT * FROM sqlite_schema WHERE name LIKE '%new_rows%'").fetchall() == []
     connection.close()
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_batches_of_new_keys_are_written_as_one_by_one(kind, tmp_path):
+    """Several batches and single reports share a commit; each has its own answer, and withdrawing finds its day."""
+    store = opened(kind, tmp_path)
+    try:
+        survey, number = publish(store, retention="tally")
+        batches = [survey.oracle.privatize(values) for values in ([1, 2, 3], [4] * 5)]
+        new = [
+            Submission(number, *hashes(1)[:2], batches[0], secret=hashes(1)[2]),
+            Submission(number, *hashes(2)[:2], survey.oracle.tally(batches[1]), secret=hashes(2)[2], tallied=True),
+            *singles(survey, number, 3),
+        ]
+        assert NewRows.of(new, DAY) is not None
+        accepted = [SubmissionResult(Admitted.ACCEPTED, n) for n in (3, 5, 1)]
+        assert store.commit(new, DAY) == accepted
+        assert rows(store, "SELECT key, body, accepted FROM keys ORDER BY key") == [
+            (*hashes(name)[:2], n) for name, n in ((1, 3), (2, 5), (3, 1))
+        ]
+        assert [outcome.accepted for outcome in store.commit(new, DAY)] == [3, 5, 1]
+        assert whole(store, survey, number).n == 9
+        taken = Withdrawal(number, *hashes(1)[:2], batches[0], secret=hashes(1)[2])
+        assert store.commit([taken], "2026-11-02") == [SubmissionResult(Admitted.WITHDRAWN, 3)]
+        assert whole(store, survey, number).n == 6
+        assert fsck(store)[1] == []
+    finally:
+        store.close()
+
+
+def test_what_must_be_decided_is_no_new_row():
+    """A ticket is spent, a closed survey refuses, another day is its own, and many reports are not sorted in vain."""
+    oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    plain = Submission(1, *hashes(1)[:2], oracle.privatize([1, 2]), secret=b"key")
+    assert NewRows.of([plain], DAY) is not None
+    tally = oracle.tally(oracle.privatize([0] * 2000))
+    unusual = [
+        replace(plain, ticket=bytes(32)),
+        replace(plain, closed=True),
+        replace(plain, day=DAY),
+        replace(plain, secret=b""),
+        replace(plain, key=b"short"),
+        replace(plain, content=plain.content[:0]),
+        replace(plain, content=oracle.privatize([0] * 2000)),
+        replace(plain, content=tally),
+        PassOrder(1, *hashes(1)[:2], plain.content, secret=b"key"),
+        Withdrawal(1, *hashes(1)[:2], plain.content, secret=b"key"),
+    ]
+    assert [NewRows.of([new], DAY) for new in unusual] == [None] * len(unusual)
+    assert NewRows.of([replace(plain, content=tally, tallied=True)], DAY) is not None
+    assert NewRows.of([], DAY) is None

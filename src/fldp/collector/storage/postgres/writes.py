@@ -55,10 +55,11 @@ def rows(connection: Connection, query: str, values: Sequence[object]) -> list[t
 _NEW_ROWS = f"""
 WITH new_keys AS (
     INSERT INTO keys ({COLUMNS["keys"]})
-    SELECT survey, substr(hashes, first, 32), substr(hashes, first + 32, 32), 1,
+    SELECT survey, substr(hashes, first, 32), substr(hashes, first + 32, 32), accepted,
         substr(hashes, first + 64, 32), 0, checksum
-    FROM (SELECT survey, checksum, 96 * place::integer - 95 AS first, %b::bytea AS hashes
-        FROM unnest(%s::integer[], %s::bigint[]) WITH ORDINALITY AS new (survey, checksum, place)) AS cut
+    FROM (SELECT survey, accepted, checksum, 96 * place::integer - 95 AS first, %b::bytea AS hashes
+        FROM unnest(%s::integer[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+            AS new (survey, accepted, checksum, place)) AS cut
     ON CONFLICT DO NOTHING RETURNING 1
 ), new_segment AS (
     INSERT INTO segments ({COLUMNS["segments"]}) VALUES (%s, %s, %s, %s, %s, %b, %s)
@@ -69,7 +70,7 @@ SELECT (SELECT max(step) FROM migrations), (SELECT count(*) FROM new_keys),
 
 
 def commit_new(connection: Connection, new: NewRows) -> None:
-    """Write single reports whose keys are all new, in three round trips; else raise NotAllNew, and nothing is done."""
+    """Write submissions whose keys are all new, in three round trips; else raise NotAllNew, and nothing is done."""
     try:
         begin_shared(connection, MIGRATING, *new.surveys)
         _insert_new(connection, new)
@@ -85,9 +86,9 @@ def commit_new(connection: Connection, new: NewRows) -> None:
 
 def _insert_new(connection: Connection, new: NewRows) -> None:
     """Insert all keys and the first segment, and see that it was right to do so."""
-    surveys, checksums = (_array(row[place] for row in new.keys) for place in (0, -1))
+    columns = [_array(row[place] for row in new.keys) for place in (0, 3, -1)]
     segment = [value if isinstance(value, bytes) else str(value) for value in _segment_row(new.segments[0])]
-    values = [new.hashes, surveys, checksums, *segment, _array(new.surveys)]
+    values = [new.hashes, *columns, *segment, _array(new.surveys)]
     ((schema, added, opened),) = rows(connection, _NEW_ROWS, values)
     check_schema(schema)
     if added != len(new.keys) or opened != len(new.surveys):

@@ -99,7 +99,7 @@ def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
 
 
 def commit_new(connection: sqlite3.Connection, new: NewRows) -> None:
-    """Write single reports whose keys are all new; else raise NotAllNew, which undoes everything."""
+    """Write submissions whose keys are all new; else raise NotAllNew, which undoes everything."""
     if any(_closed(connection, survey) is not False for survey in new.surveys):
         raise NotAllNew
     try:

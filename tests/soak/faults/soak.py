@@ -83,7 +83,8 @@ def _synced():
             synced = durable.watch(folder, 200, sabotage=wrong)
         how = "synchronous = NORMAL" if wrong else "as it is"
         print(f"SQLite, {how}: {synced.durable} of {synced.answers} answers after their commit was synced", flush=True)
-        yield synced.answers == 200 and synced.durable == (0 if wrong else 200)
+        # Even one that does not sync its commits syncs a log before it starts anew: here once, after 1,000 pages.
+        yield synced.answers == 200 and (synced.durable <= 1 if wrong else synced.durable == 200)
 
 
 def _found_out(cluster):

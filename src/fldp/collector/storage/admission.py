@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from fldp.collector.storage.checksums import key_with_checksum
+from fldp.collector.storage.checksums import HASH_BYTES, key_with_checksum
 from fldp.collector.storage.protocol import (
     REPORTS,
     TAKEN_REPORTS,
@@ -35,6 +35,8 @@ from fldp.data.reports import Reports, Tally
 Place = tuple[int, bytes]  # a survey, and the hash of a key
 Placed = tuple[int, str, Segment]  # a survey, a day, and what is stored of it
 _ONE_ACCEPTED = SubmissionResult(Admitted.ACCEPTED, 1)
+_MAX_PLAIN = 1 << 31  # reports: SQLite gets their number and a checksum of 32 bits as one number
+_MAX_SORTED = 1024  # reports: to sort more of them, only to learn that they had come before, would be a waste
 
 
 @dataclass
@@ -78,7 +80,7 @@ class Admission:
         self._keys[place] = KnownKey(new.body, n, day_hash(new.secret, new.day or self.day) if new.secret else None)
         if new.counts:
             self._accepted.append(new)
-        return _ONE_ACCEPTED if n == 1 else SubmissionResult(Admitted.ACCEPTED, n)
+        return _accepted(n)
 
     def _spend(self, new: Submission, ticket: bytes) -> bool:
         """Spend the ticket or pass of a submission; False if it is spent, or was never issued. Nothing costs none."""
@@ -168,9 +170,7 @@ class Admission:
         merged: list[Placed] = []
         together = Together()
         for new in self._accepted:
-            if isinstance(new, SubmittedRow):
-                together.rows.append(new)
-            elif new.merged:
+            if not isinstance(new, SubmittedRow) and new.merged:
                 merged.append((new.survey, new.day or self.day, tally_segment(new.merged)))
             else:
                 together.add(new)
@@ -198,8 +198,10 @@ class Together:
     _tallies: dict[int, list[Tally]] = field(default_factory=dict)
 
     def add(self, new: Submission) -> None:
-        """Add a batch of reports, or its tally."""
-        if isinstance(new.content, Tally):
+        """Add a single report, a batch of them, or its tally."""
+        if isinstance(new, SubmittedRow):
+            self.rows.append(new)
+        elif isinstance(new.content, Tally):
             self._tallies.setdefault(new.survey, []).append(new.content)
         else:
             self._batches.setdefault(new.survey, []).append(new.content)
@@ -240,7 +242,7 @@ class NotAllNew(Exception):  # noqa: N818 - not a mistake
 
 @dataclass(frozen=True)
 class NewRows:
-    """What is written of single reports whose keys are all new: nearly every commit has nothing else.
+    """What is written of submissions whose keys are all new: nearly every commit has nothing else.
 
     A store writes it without having looked for the keys. If one of them is stored already, or comes twice, or a survey
     is closed or gone, the store undoes everything, and an ``Admission`` decides.
@@ -249,20 +251,42 @@ class NewRows:
     keys: list[Row]  # with their checksums, sorted, so no order of arrival is left
     segments: list[Placed]
     surveys: list[int]
+    outcomes: list[SubmissionResult]  # of each submission, in their order
 
     @classmethod
     def of(cls, submissions: Sequence[Submission], day: str) -> "NewRows | None":
-        """Return what is written of these submissions; None if there is anything but single reports among them."""
+        """Return what is written of these submissions; None if there is anything to decide but whether they are new."""
         rows = [new for new in submissions if isinstance(new, SubmittedRow) and new.secret]
-        if not rows or len(rows) != len(submissions):
+        others = [] if len(rows) == len(submissions) else [new for new in submissions if _is_plain(new)]
+        if not submissions or len(rows) + len(others) != len(submissions):
             return None
-        keys = [key_with_checksum((new.survey, new.key, new.body, 1, day_hash(new.secret, day), 0)) for new in rows]
-        return cls(sorted(keys), Together(rows).segments(day), sorted({new.survey for new in rows}))
+        keys = [
+            key_with_checksum((new.survey, new.key, new.body, new.n, day_hash(new.secret, day), 0))
+            for new in submissions
+        ]
+        together = Together(rows)
+        for new in others:
+            together.add(new)
+        surveys, segments = sorted({new.survey for new in submissions}), together.segments(day)
+        outcomes = [_accepted(new.n) for new in submissions] if others else [_ONE_ACCEPTED] * len(rows)
+        return cls(sorted(keys), segments, surveys, outcomes) if segments else None
 
     @property
-    def outcomes(self) -> list[SubmissionResult]:
-        """What becomes of each."""
-        return [_ONE_ACCEPTED] * len(self.keys)
+    def hashes(self) -> bytes:
+        """The hashes of all keys as one value: of each the key, its body and its day."""
+        return b"".join([part for row in self.keys for part in (row[1], row[2], row[4])])
+
+
+def _is_plain(new: Submission) -> bool:
+    """Whether a submission counts some reports, or the tally of a batch, today, and spends nothing for it."""
+    if type(new) is not Submission or not new.secret or new.closed or new.ticket is not None or new.day is not None:
+        return False
+    hashed = len(new.key) == len(new.body) == HASH_BYTES
+    return hashed and (new.n <= _MAX_SORTED or new.tallied) and new.merged is None and new.n < _MAX_PLAIN
+
+
+def _accepted(n: int) -> SubmissionResult:
+    return _ONE_ACCEPTED if n == 1 else SubmissionResult(Admitted.ACCEPTED, n)
 
 
 def _again(new: Submission, known: KnownKey) -> SubmissionResult:

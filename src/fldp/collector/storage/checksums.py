@@ -5,10 +5,10 @@ import struct
 
 from fldp.collector.storage.protocol import Row, StoreError
 
-_HASH = 32  # bytes of SHA-256
+HASH_BYTES = 32  # of SHA-256
 _NUMBER = struct.Struct(">cq")
-_KEY = struct.Struct(f">cq9s{_HASH}s9s{_HASH}scq9s{_HASH}scq")
-_OF_HASH = _NUMBER.pack(b"\3", _HASH)
+_KEY = struct.Struct(f">cq9s{HASH_BYTES}s9s{HASH_BYTES}scq9s{HASH_BYTES}scq")
+_OF_HASH = _NUMBER.pack(b"\3", HASH_BYTES)
 _CHECKSUM = struct.Struct(">I28x")
 
 
@@ -57,7 +57,7 @@ def key_with_checksum(row: Row) -> Row:
     True
     """
     survey, key, body, accepted, day, withdrawn = row
-    if day is None or not len(key) == len(body) == len(day) == _HASH:
+    if day is None or not len(key) == len(body) == len(day) == HASH_BYTES:
         return (*row, row_checksum(*_said(row)))
     # The same bytes in one step: nearly all rows have three hashes, and every report has a row.
     encoded = _KEY.pack(b"\1", survey, _OF_HASH, key, _OF_HASH, body, b"\1", accepted, _OF_HASH, day, b"\1", withdrawn)

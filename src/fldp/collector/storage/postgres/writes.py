@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-from fldp.collector.storage.admission import Admission, NewRows, NotAllNew, Place, stored_sum
+from fldp.collector.storage.admission import Admission, NewRows, NotAllNew, Place, Placed, stored_sum
 from fldp.collector.storage.checksums import key_with_checksum, row_checksum, with_checksum
 from fldp.collector.storage.postgres.schema import (
     FOLDING,
@@ -24,6 +24,7 @@ from fldp.collector.storage.protocol import (
     Admitted,
     Fold,
     KnownKey,
+    Row,
     Segment,
     Submission,
     SubmissionResult,
@@ -50,26 +51,30 @@ def rows(connection: Connection, query: str, values: Sequence[object]) -> list[t
 
 
 # All keys come as one value, of which each row takes its three hashes: an array of them would take longer to send.
-_NEW_KEYS = f"""
+# Numbers come as texts, so that all commits are one statement, whatever size psycopg would give to their numbers.
+_NEW_ROWS = f"""
 WITH new_keys AS (
     INSERT INTO keys ({COLUMNS["keys"]})
-    SELECT survey, substr(hashes, first, 32), substr(hashes, first + 32, 32), 1,
+    SELECT survey, substr(hashes, first, 32), substr(hashes, first + 32, 32), accepted,
         substr(hashes, first + 64, 32), 0, checksum
-    FROM (SELECT survey, checksum, 96 * place::integer - 95 AS first, %b::bytea AS hashes
-        FROM unnest(%s::integer[], %s::bigint[]) WITH ORDINALITY AS new (survey, checksum, place)) AS cut
+    FROM (SELECT survey, accepted, checksum, 96 * place::integer - 95 AS first, %b::bytea AS hashes
+        FROM unnest(%s::integer[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+            AS new (survey, accepted, checksum, place)) AS cut
     ON CONFLICT DO NOTHING RETURNING 1
+), new_segment AS (
+    INSERT INTO segments ({COLUMNS["segments"]}) VALUES (%s, %s, %s, %s, %s, %b, %s)
 )
 SELECT (SELECT max(step) FROM migrations), (SELECT count(*) FROM new_keys),
-    (SELECT count(*) FROM surveys WHERE number = ANY(%s) AND closed IS NULL)
+    (SELECT count(*) FROM surveys WHERE number = ANY(%s::integer[]) AND closed IS NULL)
 """  # noqa: S608
 
 
 def commit_new(connection: Connection, new: NewRows) -> None:
-    """Write single reports whose keys are all new, in four round trips; else raise NotAllNew, and nothing is done."""
+    """Write submissions whose keys are all new, in three round trips; else raise NotAllNew, and nothing is done."""
     try:
         begin_shared(connection, MIGRATING, *new.surveys)
-        _insert_new_keys(connection, new)
-        _insert(connection, new.segments, folded=False)
+        _insert_new(connection, new)
+        _insert(connection, new.segments[1:], folded=False)
         connection.commit()
     except BaseException as error:
         if not connection.closed:
@@ -79,10 +84,12 @@ def commit_new(connection: Connection, new: NewRows) -> None:
         raise
 
 
-def _insert_new_keys(connection: Connection, new: NewRows) -> None:
-    hashes = b"".join([part for row in new.keys for part in (row[1], row[2], row[4])])
-    surveys, checksums = (_array(row[place] for row in new.keys) for place in (0, -1))
-    ((schema, added, opened),) = rows(connection, _NEW_KEYS, [hashes, surveys, checksums, new.surveys])
+def _insert_new(connection: Connection, new: NewRows) -> None:
+    """Insert all keys and the first segment, and see that it was right to do so."""
+    columns = [_array(row[place] for row in new.keys) for place in (0, 3, -1)]
+    segment = [value if isinstance(value, bytes) else str(value) for value in _segment_row(new.segments[0])]
+    values = [new.hashes, *columns, *segment, _array(new.surveys)]
+    ((schema, added, opened),) = rows(connection, _NEW_ROWS, values)
     check_schema(schema)
     if added != len(new.keys) or opened != len(new.surveys):
         raise NotAllNew
@@ -243,11 +250,16 @@ def fold(connection: Connection, step: Fold) -> None:
 
 def _insert(connection: Connection, parts: Sequence[tuple[int, str, Segment]], *, folded: bool) -> None:
     """Add rows one by one: within a pipeline, as ``executemany`` has it, no limit of the server ends who freezes."""
-    for survey, day, part in parts:
+    for each in parts:
         connection.execute(
             "INSERT INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (%s, %s, %s, %s, %s, %b, %s)",
-            with_checksum((survey, day, part.kind, part.n, int(folded), part.data)),
+            _segment_row(each, folded=folded),
         )
+
+
+def _segment_row(placed: Placed, *, folded: bool = False) -> Row:
+    survey, day, part = placed
+    return with_checksum((survey, day, part.kind, part.n, int(folded), part.data))
 
 
 def probe(connection: Connection) -> None:

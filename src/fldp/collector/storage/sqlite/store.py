@@ -15,6 +15,7 @@ from fldp.collector.storage.protocol import (
     Fold,
     Listing,
     PastVersion,
+    Row,
     Segment,
     Snapshot,
     StoredIssuer,
@@ -25,8 +26,9 @@ from fldp.collector.storage.protocol import (
     Submission,
     SubmissionResult,
 )
+from fldp.collector.storage.sqlite import at_once, writes
 from fldp.collector.storage.sqlite import file as sqlite_file
-from fldp.collector.storage.sqlite import writes
+from fldp.collector.storage.sqlite.at_once import commit_at_once
 from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, orphans, segment
 from fldp.collector.storage.tables import COLUMNS, OWNED, VERSIONS, counted, past_versions
 from fldp.collector.storage.witness import Commit, CommitWitness, objection
@@ -58,12 +60,14 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
         self._closed, self._traces = False, True
+        self._state: Row | None = None  # the row of the table state after the last commit, if it is known
         with sqlite_file.store_errors(path):
             self._writer = sqlite_file.connect(path, writes=True)
             sqlite_file.check(path, self._writer)
+            at_once.prepare(self._writer)
             self._objections = self._check_witness(self._writer, witnessed)
             if not self._objections:
-                self._witness.write(writes.read_state(self._writer))
+                self._witness.write(writes.commit_of(writes.read_state(self._writer)))
 
     # --------------------------------------------------------------------------------------------- integrity
 
@@ -77,8 +81,8 @@ class SqliteStore:
     def _check_witness(self, connection: sqlite3.Connection, witnessed: Commit | str | None) -> list[str]:
         """Return what the witness says against the database."""
         try:
-            state = writes.read_state(connection)
-            complaint = witnessed if isinstance(witnessed, str) else objection(state, witnessed)
+            commit = writes.commit_of(writes.read_state(connection))
+            complaint = witnessed if isinstance(witnessed, str) else objection(commit, witnessed)
         except StoreError as error:
             complaint = str(error)
         hint = "the file or its log is damaged, or an older copy was put back; if on purpose, run fldp fsck --accept"
@@ -91,9 +95,9 @@ class SqliteStore:
 
     def accept(self) -> None:
         with self._reading() as connection:
-            state = writes.read_state(connection)
+            commit = writes.commit_of(writes.read_state(connection))
         with sqlite_file.store_errors(self.path):
-            self._witness.replace(state)
+            self._witness.replace(commit)
         self._objections = []
 
     def inspect(self) -> list[str]:
@@ -105,8 +109,8 @@ class SqliteStore:
     # ------------------------------------------------------------------------------------------- connections
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction; all of it is on the disk when this ends, or none of it is done."""
+    def _alone(self) -> Iterator[sqlite3.Connection]:
+        """Have the connection that writes to oneself."""
         # One writer: SQLite allows no more, and whoever waits here does not time out inside SQLite.
         with self._lock, sqlite_file.store_errors(self.path):
             if self._closed:
@@ -115,16 +119,23 @@ class SqliteStore:
                 raise StoreError(f"{self.path}: {self._objections[0]}")
             if self._writer.in_transaction:  # one that could not be undone when it failed
                 self._writer.execute("ROLLBACK")
-            self._writer.execute("BEGIN IMMEDIATE")  # the write lock now: a read lock could fail to become one later
-            changes, done = self._writer.total_changes, None
+            yield self._writer
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction; all of it is on the disk when this ends, or none of it is done."""
+        with self._alone() as connection:
+            self._state = None
+            connection.execute("BEGIN IMMEDIATE")  # the write lock now: a read lock could fail to become one later
+            changes, done = connection.total_changes, None
             try:
-                yield self._writer
-                if self._writer.total_changes != changes:
-                    done = writes.advance(self._writer)
-                self._writer.execute("COMMIT")
+                yield connection
+                if connection.total_changes != changes:
+                    done = writes.advance(connection)
+                connection.execute("COMMIT")
             except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
             # After the commit, never before: a witness ahead of its database would report a loss that was none.
             if done is not None:
@@ -290,11 +301,22 @@ class SqliteStore:
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
         if new := NewRows.of(submissions, day):
-            with suppress(NotAllNew), self._writing() as connection:
-                writes.commit_new(connection, new)
+            with suppress(NotAllNew):
+                self._commit_new(new)
                 return new.outcomes
         with self._writing() as connection:
             return writes.commit(connection, submissions, day)
+
+    def _commit_new(self, new: NewRows) -> None:
+        """Commit new rows: those of one segment in one statement; else raise NotAllNew, and nothing is done."""
+        if len(new.segments) > 1:
+            with self._writing() as connection:
+                writes.commit_new(connection, new)
+            return
+        with self._alone() as connection:
+            state, self._state = self._state or writes.read_state(connection), None
+            self._state = commit_at_once(connection, new, state)
+            self._witness.write(writes.commit_of(self._state))
 
     def probe(self) -> None:
         with self._writing() as connection:

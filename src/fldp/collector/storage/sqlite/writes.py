@@ -13,6 +13,7 @@ from fldp.collector.storage.migrations import steps
 from fldp.collector.storage.protocol import (
     Fold,
     KnownKey,
+    Row,
     Segment,
     StoredSurvey,
     StoreError,
@@ -33,20 +34,31 @@ class OutdatedStep(Exception):  # noqa: N818 - not a mistake
     """The survey or a row of a fold step is gone."""
 
 
-def read_state(connection: sqlite3.Connection) -> Commit:
-    """Return how far a database is."""
-    return _state(connection.execute("SELECT * FROM state").fetchone())
+def read_state(connection: sqlite3.Connection) -> Row:
+    """Return the row that says how far a database is, and what its tables add up to."""
+    return _checked(connection.execute("SELECT * FROM state").fetchone())
 
 
-def _state(row: Any) -> Commit:
+def _checked(row: Any) -> Row:
     kinds = [bytes, int, bytes] + [int] * 8
     if not row or [type(value) for value in row] != kinds or (len(row[0]), len(row[2])) != (16, 16):
         raise StoreError("store: the table state is damaged; run fldp fsck")
-    return Commit(*row[:3])
+    return tuple(row)
+
+
+def commit_of(state: Row) -> Commit:
+    """Return how far a database is."""
+    return Commit(*state[:3])
+
+
+def state_digest(state: Row) -> bytes:
+    """Return the digest of a row of the table state, in which the one before is."""
+    return hashlib.sha256(repr(state).encode()).digest()[:16]
 
 
 @functools.cache
-def _schema() -> int:
+def schema() -> int:
+    """Return the number of the schema that this code writes."""
     return len(steps("sqlite"))
 
 
@@ -55,12 +67,11 @@ def advance(connection: sqlite3.Connection) -> Commit:
 
     One that a later release has overtaken, by bringing the tables up to date, must not be committed.
     """
-    *state, schema = connection.execute("SELECT * FROM state, pragma_user_version").fetchone() or (None,)
-    row = tuple(state)
-    before = _state(row)
-    if schema != _schema():
-        raise StoreError(f"store: has schema {schema} now, this collector writes {_schema()}: replace it")
-    digest = hashlib.sha256(repr(row).encode()).digest()[:16]
+    *row, there = connection.execute("SELECT * FROM state, pragma_user_version").fetchone() or (None,)
+    state = _checked(row)
+    if there != schema():
+        raise StoreError(f"store: has schema {there} now, this collector writes {schema()}: replace it")
+    before, digest = commit_of(state), state_digest(state)
     connection.execute("UPDATE state SET commits = commits + 1, digest = ?", (digest,))
     return Commit(before.identity, before.number + 1, digest)
 
@@ -88,7 +99,7 @@ def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
 
 
 def commit_new(connection: sqlite3.Connection, new: NewRows) -> None:
-    """Write single reports whose keys are all new; else raise NotAllNew, which undoes everything."""
+    """Write submissions whose keys are all new; else raise NotAllNew, which undoes everything."""
     if any(_closed(connection, survey) is not False for survey in new.surveys):
         raise NotAllNew
     try:

@@ -68,6 +68,8 @@ function timesOf(oracle, values) {
 for (const [name, fields, answers] of asked()) {
   if (only.length && !only.includes(name)) continue;
   const survey = await Survey.of({ name: "timing", ...fields }, "https://collector.example", ALL);
-  const values = survey.questions ? answers.map(BigInt) : await Promise.all(answers.map((answer) => survey.encode(answer)));
+  const values = survey.questions
+    ? answers.map(BigInt)
+    : await Promise.all(answers.map((answer) => survey.encode(answer)));
   console.log(JSON.stringify({ name, answers, times: timesOf(survey.oracle, values) }));
 }

@@ -108,7 +108,7 @@ def test_the_first_sentence_is_no_surer_than_the_estimates(visitor, server):
 
     clear = said(row("bus", 0.2, 0.021), row("cycle", 0.41, 0.0212), row("<b>", 0.0, 0.02))
     assert clear[0] == "41 % ± 2 answered “cycle”"
-    assert "the most frequent of 3 answers, before “bus” (20 % ± 2)" in clear[1]
+    assert "the most frequent of 3 answers, ahead of “bus” (20 % ± 2)" in clear[1]
     assert "± is half of a 95 % interval." in clear[1]
     close = said(row("bus", 0.4, 0.0021), row("cycle", 0.402, 0.0021))
     assert close[0] == "40.2 % ± 0.2 answered “cycle”"

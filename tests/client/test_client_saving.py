@@ -140,7 +140,7 @@ def test_the_shell_shows_estimates(service):
     assert "The 2 largest of 5 estimates" in out
     assert "90 % interval" in out
     assert "By simplex: biased." in out
-    assert "500 reports are too few: at epsilon 1 they tell shares only to" in out
+    assert "500 reports are too few: at epsilon 1 they tell shares to" in out
 
 
 def test_the_shell_gives_every_format(service, tmp_path):

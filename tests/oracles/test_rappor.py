@@ -364,7 +364,7 @@ def test_the_shell(tmp_path, monkeypatch):
     assert json.loads(shell(*choosing, "--json")[0])["options"] == {"held_out": True}
     assert "None of these candidates: " in shell(*choosing)[0]
     out, _ = shell("card", *oracle, "--candidates", "listed.txt", "--users", "1000")
-    assert "epsilon 8, however many they are" in " ".join(out.split())
+    assert "epsilon 8, however many there are" in " ".join(out.split())
     _, error = shell("verify", *oracle[:4], code=2)
     assert error == "fldp: the oracle rappor needs --epsilon-permanent\n"
 

@@ -431,7 +431,7 @@ class Estimate(FramedAtLevel, Displayed):
         if reach <= MAX_REACH:
             return None
         are, tell = ("1 report is", "it tells") if self.n == 1 else (f"{self.n:,} reports are", "they tell")
-        knowledge = f"{tell} shares only to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
+        knowledge = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
         needed = f"about {_rounded_up(self.reports_needed()):,} would give ±{100 * GOOD_REACH:.0f} points"
         return f"{are} too few: at {self._budget} {knowledge}; {needed}."
 

@@ -1,11 +1,14 @@
 """The short form of ``make soak PART=faults``: faults of every kind, and collectors that are wrong on purpose."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from soak.faults import durable, runs
 from soak.faults.content import Content, surveys, tally_of
 from soak.faults.disk import disks
-from soak.faults.judge import explain
+from soak.faults.judge import Judge, explain
+from support.waiting import TooLong
 
 
 def test_after_kills_everything_acknowledged_is_there_once(tmp_path):
@@ -61,3 +64,14 @@ def test_a_trace_tells_what_was_synced(value, durables):
 def test_an_answer_before_the_end_of_the_sync_is_not_durable():
     lines = TRACE.format(value=0).splitlines()
     assert durable.read([*lines[:2], lines[4], lines[3]]).durable == 0
+
+
+def test_a_collector_that_gives_no_tally_any_more_is_wrong(monkeypatch):
+    def no_tally(server, survey):
+        raise TooLong("not so within 300 seconds")
+
+    monkeypatch.setattr("soak.faults.judge.tally", no_tally)
+    both = surveys(1)
+    judge = Judge(SimpleNamespace(surveys=both, acknowledged={}, taken={}, unanswered=[], undecided=[]))
+    judge.look(None, when="after a kill")
+    assert judge.problems == [f"after a kill: {each.name}: no tally: not so within 300 seconds" for each in both]

@@ -66,7 +66,7 @@ def by_claim(told):
 
 
 def is_same(where, before, now):
-    """Whether an answer is as it was, a sentence by its figures; processors round sums of floats in different orders."""
+    """Whether an answer is as it was, a sentence by its figures; processors round sums of floats differently."""
     if where.endswith(SENTENCES) and before and now:
         return re.findall(r"\d+", before) == re.findall(r"\d+", now)
     if isinstance(before, float) and isinstance(now, float):

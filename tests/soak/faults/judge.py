@@ -6,7 +6,7 @@ import numpy as np
 
 from fldp import wire
 from soak.faults.content import Content, tally_of
-from support.waiting import until
+from support.waiting import TooLong, until
 
 
 class Judge:
@@ -28,9 +28,13 @@ class Judge:
         for survey in self.load.surveys:
             unanswered = [item for item in self.load.unanswered if item.survey is survey]
             undecided = [item for item in self.load.undecided if item.survey is survey]
-            held = tally(server, survey)
-            chosen = explain(survey, _minus(held, self._sums[survey.version]), unanswered, undecided)
             self.comparisons += 1
+            try:
+                held = tally(server, survey)
+            except TooLong as error:  # reports may be gone that were withdrawn: then no tally is given any more
+                self.problems.append(f"{when}: {survey.name}: no tally: {error}")
+                continue
+            chosen = explain(survey, _minus(held, self._sums[survey.version]), unanswered, undecided)
             if chosen is None:
                 self._say(when, survey, held, f"and up to {len(unanswered)} unanswered requests")
             elif chosen and all_or_nothing:

@@ -15,18 +15,25 @@ from fldp.collector.storage.postgres import writes
 
 
 def main():
-    marker, insert = Path(sys.argv.pop(1)) / "freeze", writes._insert
+    marker, insert, insert_new = Path(sys.argv.pop(1)) / "freeze", writes._insert, writes._insert_new
 
-    def freezing(connection, parts, *, folded):
-        commits = not folded and any(survey for survey, _, _ in parts)  # neither folding nor a probe holds keys
-        if commits and marker.exists() and marker.read_text() in ("", "session"):
+    def freeze(connection):
+        if marker.exists() and marker.read_text() in ("", "session"):
             if marker.read_text():
                 os.kill(connection.info.backend_pid, signal.SIGSTOP)
             marker.write_text(str(connection.info.backend_pid))
             os.kill(os.getpid(), signal.SIGSTOP)
+
+    def freezing(connection, parts, *, folded):
+        if not folded and any(survey for survey, _, _ in parts):  # neither folding nor a probe holds keys
+            freeze(connection)
         insert(connection, parts, folded=folded)
 
-    writes._insert = freezing
+    def freezing_new(connection, new):
+        insert_new(connection, new)
+        freeze(connection)
+
+    writes._insert, writes._insert_new = freezing, freezing_new
     sys.argv.insert(1, "serve")
     cli.main()
 

@@ -1,10 +1,12 @@
 """Comparison of two estimates: differences of shares, intervals and tests that hold for all values at once.
 
-The normal approximation alone fails for few people. Three classical corrections mend it, and vanish as numbers grow:
-Student's t with the degrees of freedom of Welch and Satterthwaite, a continuity correction of half a person on each
-side (Yates), and, where people are a sample, a sampling variance at the centre of Wilson's interval instead of the
-estimated share, which may be 0 by chance. Where chance supports a value fewer than four times, one report decides, and
-intervals have Bernstein's form. ``tests/data/test_comparison.py`` checks what they achieve.
+The normal approximation alone fails for few people. Four classical corrections mend it, and vanish as numbers grow:
+a continuity correction of half a person on each side (Yates); where the law of a count is known, the error that the
+difference would have without any change, at the share of both sides together (a score test); Student's t with the
+degrees of freedom of Welch and Satterthwaite for all other variances; and, where people are a sample, a sampling
+variance at the centre of Wilson's interval instead of the estimated share, which may be 0 by chance. Where chance
+supports a value fewer than four times, one report decides, and intervals have Bernstein's form.
+``tests/data/test_comparison.py`` and ``tests/data/test_promises.py`` check what they achieve.
 """
 
 import math
@@ -72,7 +74,7 @@ class Comparison(FramedAtLevel, Displayed):
 
     difference: Floats
     stderr: Floats
-    degrees: Floats | float = math.inf  # of freedom, by Welch and Satterthwaite
+    degrees: Floats | float = math.inf  # of freedom, by Welch and Satterthwaite, of variances without a known law
     continuity: float = 0.0  # half a person on each side, as a share
     shares: tuple[Floats, Floats] | None = None  # before and after, and of how many people
     n: tuple[int, int] | None = None

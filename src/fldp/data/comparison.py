@@ -4,8 +4,8 @@ The normal approximation alone fails for few people. Four classical corrections 
 a continuity correction of half a person on each side (Yates); where the law of a count is known, the error that the
 difference would have without any change, at the share of both sides together (a score test); Student's t with the
 degrees of freedom of Welch and Satterthwaite for all other variances; and, where people are a sample, a sampling
-variance at the centre of Wilson's interval instead of the estimated share, which may be 0 by chance. Where chance
-supports a value fewer than four times, one report decides, and intervals have Bernstein's form.
+variance at the centre of Wilson's interval instead of the estimated share, which may be 0 by chance. Where fewer
+than four reports have noise, one of them decides, and intervals have Bernstein's form.
 ``tests/data/test_comparison.py`` and ``tests/data/test_promises.py`` check what they achieve.
 """
 
@@ -153,27 +153,27 @@ class Comparison(FramedAtLevel, Displayed):
 class Side(NamedTuple):
     """One side of a comparison: shares, their variances, and how many people report.
 
-    ``noise`` is the part of the variances that has a known law, ``pooled`` what it would be without any change, at the
-    shares of both sides together.
+    ``noise`` is the part of the variances that has a known law, and what it would be without any change, at the shares
+    of both sides together. ``jump`` is the most that one report adds to a share, where few reports speak of it.
     """
 
     shares: Floats
     variances: Floats
     people: int
-    noise: Floats | float = 0.0
-    pooled: Floats | float = 0.0
+    noise: tuple[Floats | float, Floats | float] = (0.0, 0.0)
+    jump: Floats | float = 0.0
 
 
 def compared(before: Side, after: Side) -> Comparison:
     """Compare the shares of two sides."""
     sides, difference = (before, after), after.shares - before.shares
     total = before.variances + after.variances
-    spread = sum(np.maximum(side.variances - side.noise, 0) ** 2 / max(side.people - 1, 1) for side in sides)
-    growth = np.maximum(sum(side.pooled - side.noise for side in sides), -total)
+    spread = sum(np.maximum(side.variances - side.noise[0], 0) ** 2 / max(side.people - 1, 1) for side in sides)
+    growth = np.maximum(sum(side.noise[1] - side.noise[0] for side in sides), -total)
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where((total > 0) & (spread > 0), total**2 / spread, np.inf)
         slope = np.where(difference == 0, 0.0, growth / np.abs(difference))
     people = (before.people, after.people)
     continuity = 0.5 / people[0] + 0.5 / people[1]
-    shares = (before.shares, after.shares)
-    return Comparison(difference, np.sqrt(total), degrees, continuity, shares, people, slope=slope)
+    shares, jump = (before.shares, after.shares), np.maximum(before.jump, after.jump)
+    return Comparison(difference, np.sqrt(total), degrees, continuity, shares, people, jump=jump, slope=slope)

@@ -355,14 +355,16 @@ class Estimate(FramedAtLevel, Displayed):
         one_of(RESPONDENTS, POPULATION)("Estimate", "people", people)
         before, after = self.original or self, other.original or other
         sides = tuple(each._side(people, before.counts + after.counts, before.n + after.n) for each in (before, after))
-        jump = np.maximum(before._jumps_at(0.0) / before.n, after._jumps_at(0.0) / after.n)
-        comparison = replace(compared(*sides), people=people, labels=self.labels, jump=jump)
+        comparison = replace(compared(*sides), people=people, labels=self.labels)
         return comparison if anytime is None else compared_anytime(comparison, (self, other), anytime)
 
     def _side(self, people: str, counts: Floats, n: int) -> Side:
         """Return this side of a comparison, where both sides together have these counts, of so many people."""
-        noise, pooled = (self._noise_at(each) / self.n**2 for each in (self.counts, self.n * counts / n))
-        return Side(self.frequencies, self._share_variances(people), self._informants, noise, pooled)
+        pooled = self.n * counts / n
+        noise = (self._noise_at(self.counts) / self.n**2, self._noise_at(pooled) / self.n**2)
+        error = 2 * self.n * np.sqrt(noise[1])  # half of it is less than a jump where fewer than four have noise
+        jump = self._jumps_beside(error) / self.n
+        return Side(self.frequencies, self._share_variances(people), self._informants, noise, jump)
 
     def _noise_at(self, counts: Floats) -> Floats:
         """Return the variances of the estimates at these counts, where their law is known exactly, else 0."""
@@ -375,14 +377,14 @@ class Estimate(FramedAtLevel, Displayed):
     @property
     def _jumps(self) -> Floats:
         """The most that a report, or a collision, adds to each count; 0 where it is small beside the noise."""
-        return self._jumps_at(self.counts)
+        return self._jumps_beside(self.stderr)
 
-    def _jumps_at(self, counts: Floats | float) -> Floats:
-        """Return the same, beside the noise at these counts where its law is known exactly."""
-        jumps, held = np.zeros(len(self.counts)), np.broadcast_to(counts, self.counts.shape)
+    def _jumps_beside(self, stderr: Floats) -> Floats:
+        """Return the same beside these errors, where the law is known exactly."""
+        jumps = np.zeros(len(self.counts))
         for law in self._laws:
             if isinstance(law, Observed):  # hardly any noise is a law of few reports
-                error = np.minimum(law.null, np.sqrt(law.variance(held[law.values])))
+                error = np.minimum(law.null, stderr[law.values])
             else:
                 error = np.maximum(law.null, self.stderr[law.values])
             jumps[law.values] = np.where(law.jump > error / 2, law.jump, 0.0)

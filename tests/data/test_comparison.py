@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.data.comparison import Comparison, compared, holm, sampling_variance
+from fldp.data.comparison import Comparison, Side, compared, holm, sampling_variance
 from fldp.errors import FldpError
 
 LEVEL, COMPARISONS, MOST = 0.9, 400, 64
@@ -96,7 +96,7 @@ def at_the_estimated_share(before, after):
         (each.stderr / each.n) ** 2 + np.clip(share, 0, 1) * (1 - np.clip(share, 0, 1)) / each.n
         for each, share in zip((before, after), shares, strict=True)
     ]
-    change = compared(shares, tuple(variances), (before.n, after.n))
+    change = compared(*map(Side, shares, variances, (before.n, after.n)))
     return Comparison(change.difference, change.stderr).adjusted_p_values
 
 
@@ -188,8 +188,35 @@ def test_the_formula():
     share = (np.clip(before.counts, 0, 100) + z**2 / 2) / (100 + z**2)
     assert sampling_variance(before.counts, 100) == pytest.approx(share * (1 - share) / 100, rel=1e-4)
     assert change.continuity == 0.01
-    assert (change.degrees < 198.001).all()
-    assert (change.degrees > 99 - 0.001).all()
+    sampled = [sampling_variance(each.counts, 100) for each in (before, after)]
+    spread = sum(variance**2 for variance in sampled) / 99  # the law of the noise is known
+    assert change.degrees == pytest.approx(change.stderr**4 / spread)
+    assert (noise.degrees > 1e9).all()
+
+
+@pytest.mark.parametrize("oracle", [fldp.HRR(2.0, 4), fldp.GRR(2.0, 4), fldp.FHR(2.0, 4)], ids=repr)
+def test_a_change_is_judged_by_the_error_without_any(oracle):
+    """At a difference of 0 the error is that of the shares of both sides together, as the oracle states it."""
+    before, after = (oracle.estimate(fldp.simulate(oracle, each, rng=3)) for each in ([9, 9, 9, 3], [90, 90, 60, 60]))
+    change = before.compare(after)
+    pooled = np.clip((before.counts + after.counts) / 330, 0, 1)
+    expected = sum(np.asarray(oracle.estimator.variance(n, pooled * n)) / n**2 for n in (30, 300))
+    assert change.stderr**2 + change.slope * np.abs(change.difference) == pytest.approx(expected)
+
+
+def test_a_slope_leaves_intervals_and_p_values_in_agreement():
+    """A variance that grows on the way to no change moves that end alone; one that shrinks moves both."""
+    ends = {}
+    for slope in (-0.03, 0.0, 0.03):
+        change = Comparison(np.linspace(-0.9, 0.9, 99), np.full(99, 0.2), continuity=0.01, slope=slope)
+        low, high = ends[slope] = change.interval(LEVEL).T
+        assert (((low > 0) | (high < 0)) == (change.p_values < 1 - LEVEL)).all()
+        assert change.p_values[30] == pytest.approx(change.p_values[-31])
+    up = slice(60, None)
+    assert (ends[0.03][0][up] < ends[0.0][0][up]).all()
+    assert (ends[-0.03][0][up] > ends[0.0][0][up]).all()
+    assert (ends[0.03][1][up] == ends[0.0][1][up]).all()
+    assert (ends[-0.03][1][up] >= ends[0.0][1][up]).all()
 
 
 def test_one_value_alone_is_allowed_for_as_one():

@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.oracles.base.claims import ChanceClaim, SumClaim, TotalClaim
-from fldp.privacy.honesty.sequential_tests import judge_chance, judge_sum, judge_total, log_bets, sum_bets
+from fldp.oracles.base.claims import CellClaim, ChanceClaim, SumClaim, SumsClaim, TotalClaim
+from fldp.privacy.honesty.sequential_tests import (
+    SIZES,
+    judge_cells,
+    judge_chance,
+    judge_sum,
+    judge_sums,
+    judge_total,
+    log_bets,
+    sum_bets,
+)
 
 ALPHA, STREAMS = 0.01, 1000
 
@@ -67,6 +76,27 @@ def test_sums_and_totals_that_are_watched():
     assert judge_total(TotalClaim("t", "", 6000, [(10_000, 0.5)])).p_value < 1e-9
     assert judge_sum(SumClaim("s", "", 12_000.0, 10_000, 1.0, (3.0, 3.0))).p_value < 1e-9
     assert float(sum_bets(np.array([500.0]), 1000, np.array([1.0]), 1.0)[0]) > 50
+
+
+@pytest.mark.parametrize("cells", [1, 7])
+def test_every_bet_of_a_test_is_paid_for(cells):
+    """The p-value is the inverse of the best bet, times the number of bets: one above and one below for each cell."""
+    usual = np.zeros(cells - 1)
+    counts, sums = np.append(usual + 500, 600).astype(int), np.append(usual, 150.0)
+    cell = judge_cells(CellClaim("c", "", counts, 1000, 0.5, 0.5))
+    best = float(log_bets(*(np.array([part]) for part in (600.0, 1000.0, 0.5, 0.5)))[0, 0])
+    assert cell.p_value == pytest.approx(2 * cells * np.exp(-best), rel=1e-9)
+    ones, most = np.ones(cells), np.full(cells, 2.0)
+    many = judge_sums(SumsClaim("s", "", sums, 1000, ones, (most, most), str))
+    bet = float(sum_bets(150.0, 1000, 1.0, 2.0))
+    assert many.p_value == pytest.approx(2 * cells * np.exp(-bet), rel=1e-9)
+    one = judge_sum(SumClaim("s", "", 1150.0, 1000, 1.0, (2.0, 2.0)))
+    assert one.p_value == pytest.approx(2 * np.exp(-bet), rel=1e-9)
+    total = judge_total(TotalClaim("t", "", 600, [(1000, 0.5)]))
+    rates = 2 * SIZES  # of a fair coin, whose standard deviation is a half
+    won = np.exp(rates * 600 - 1000 * np.log1p(0.5 * np.expm1(rates)))
+    assert total.p_value == pytest.approx(2 / won.mean(), rel=1e-9)
+    assert max(part.p_value for part in (cell, many, one, total)) < 0.01
 
 
 def test_repeats_of_seeds_that_are_watched():

@@ -1,16 +1,19 @@
 """Comparison of two estimates: differences of shares, intervals and tests that hold for all values at once.
 
-The normal approximation alone fails for few people. Three classical corrections mend it, and vanish as numbers grow:
-Student's t with the degrees of freedom of Welch and Satterthwaite, a continuity correction of half a person on each
-side (Yates), and, where people are a sample, a sampling variance at the centre of Wilson's interval instead of the
-estimated share, which may be 0 by chance. Where chance supports a value fewer than four times, one report decides, and
-intervals have Bernstein's form. ``tests/data/test_comparison.py`` checks what they achieve.
+The normal approximation alone fails for few people. Four classical corrections mend it, and vanish as numbers grow:
+a continuity correction of half a person on each side (Yates); where the law of a count is known, the error that the
+difference would have without any change, at the share of both sides together (a score test); Student's t with the
+degrees of freedom of Welch and Satterthwaite for all other variances; and, where people are a sample, a sampling
+variance at the centre of Wilson's interval instead of the estimated share, which may be 0 by chance. Where fewer
+than four reports have noise, one of them decides, and intervals have Bernstein's form.
+``tests/data/test_comparison.py`` and ``tests/data/test_promises.py`` check what they achieve.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,13 +74,14 @@ class Comparison(FramedAtLevel, Displayed):
 
     difference: Floats
     stderr: Floats
-    degrees: Floats | float = math.inf  # of freedom, by Welch and Satterthwaite
+    degrees: Floats | float = math.inf  # of freedom, by Welch and Satterthwaite, of variances without a known law
     continuity: float = 0.0  # half a person on each side, as a share
     shares: tuple[Floats, Floats] | None = None  # before and after, and of how many people
     n: tuple[int, int] | None = None
     people: str = RESPONDENTS
     labels: Sequence[str] | None = None
     jump: Floats | float = 0.0  # the most that one report adds to a share, where few reports speak of it
+    slope: Floats | float = 0.0  # by how much the variance grows for each unit on the way to no change
 
     @property
     def z(self) -> Floats:
@@ -89,7 +93,7 @@ class Comparison(FramedAtLevel, Displayed):
     def p_values(self) -> Floats:
         """How often chance alone would give a difference as large, for each value by itself."""
         beyond = np.maximum(np.abs(self.difference) - self.continuity, 0)
-        t = unbent(beyond, self.stderr, self.jump)
+        t = unbent(beyond, self.stderr, self.jump, self.slope)
         # Wallace's normal approximation of Student's t, good to a percent from five degrees of freedom on.
         degrees, factor = self._wallace
         z = factor * np.sqrt(degrees * np.log1p(t**2 / degrees))
@@ -120,9 +124,11 @@ class Comparison(FramedAtLevel, Displayed):
         z = z_score(1 - miss / len(self.difference) if simultaneous else level)
         degrees, factor = self._wallace
         t = np.sqrt(degrees * np.expm1((z / factor) ** 2 / degrees))  # the approximation of p_values, solved for t
-        reach = bent(t, self.stderr, self.jump) + self.continuity
-        low = np.maximum(self.difference - reach, np.minimum(self.difference, -1))  # no share changes by more than all
-        high = np.minimum(self.difference + reach, np.maximum(self.difference, 1))
+        nearer = bent(t, self.stderr, self.jump, self.slope) + self.continuity  # to no change, and away from it
+        further = bent(t, self.stderr, self.jump, np.maximum(-np.asarray(self.slope), 0.0)) + self.continuity
+        below, above = np.where(self.difference > 0, (nearer, further), (further, nearer))
+        low = np.maximum(self.difference - below, np.minimum(self.difference, -1))  # no share changes by more than all
+        high = np.minimum(self.difference + above, np.maximum(self.difference, 1))
         return np.stack([low, high], axis=1)
 
     def _columns(self, level: float) -> Columns:
@@ -144,11 +150,30 @@ class Comparison(FramedAtLevel, Displayed):
         return f"<comparison of {len(self.difference)} values, of which {int(self.significant().sum())} changed>"
 
 
-def compared(shares: tuple[Floats, Floats], variances: tuple[Floats, Floats], people: tuple[int, int]) -> Comparison:
-    """Compare shares with these variances and numbers of people."""
-    total = variances[0] + variances[1]
-    spread = sum(variance**2 / max(n - 1, 1) for variance, n in zip(variances, people, strict=True))
+class Side(NamedTuple):
+    """One side of a comparison: shares, their variances, and how many people report.
+
+    ``noise`` is the part of the variances that has a known law, and what it would be without any change, at the shares
+    of both sides together. ``jump`` is the most that one report adds to a share, where few reports speak of it.
+    """
+
+    shares: Floats
+    variances: Floats
+    people: int
+    noise: tuple[Floats | float, Floats | float] = (0.0, 0.0)
+    jump: Floats | float = 0.0
+
+
+def compared(before: Side, after: Side) -> Comparison:
+    """Compare the shares of two sides."""
+    sides, difference = (before, after), after.shares - before.shares
+    total = before.variances + after.variances
+    spread = sum(np.maximum(side.variances - side.noise[0], 0) ** 2 / max(side.people - 1, 1) for side in sides)
+    growth = np.maximum(sum(side.noise[1] - side.noise[0] for side in sides), -total)
     with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = np.where(total > 0, total**2 / spread, np.inf)
+        degrees = np.where((total > 0) & (spread > 0), total**2 / spread, np.inf)
+        slope = np.where(difference == 0, 0.0, growth / np.abs(difference))
+    people = (before.people, after.people)
     continuity = 0.5 / people[0] + 0.5 / people[1]
-    return Comparison(shares[1] - shares[0], np.sqrt(total), degrees, continuity, shares, people)
+    shares, jump = (before.shares, after.shares), np.maximum(before.jump, after.jump)
+    return Comparison(difference, np.sqrt(total), degrees, continuity, shares, people, jump=jump, slope=slope)

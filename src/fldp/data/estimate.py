@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.anytime_intervals import anytime_interval, compared_anytime, reach_of_sum
-from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, holm, sampling_variance, z_score
+from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, Side, compared, holm, sampling_variance, z_score
 from fldp.data.dataframes import Columns, FramedAtLevel
 from fldp.data.empirical_bayes import Shrunk
 from fldp.data.projections import repaired
@@ -354,20 +354,39 @@ class Estimate(FramedAtLevel, Displayed):
         self._check_comparable(other)
         one_of(RESPONDENTS, POPULATION)("Estimate", "people", people)
         before, after = self.original or self, other.original or other
-        variances = (before._share_variances(people), after._share_variances(people))
-        people_of = (before._informants, after._informants)
-        change = compared((before.frequencies, after.frequencies), variances, people_of)
-        jump = np.maximum(before._jumps / before.n, after._jumps / after.n)
-        comparison = replace(change, people=people, labels=self.labels, jump=jump)
+        sides = tuple(each._side(people, before.counts + after.counts, before.n + after.n) for each in (before, after))
+        comparison = replace(compared(*sides), people=people, labels=self.labels)
         return comparison if anytime is None else compared_anytime(comparison, (self, other), anytime)
+
+    def _side(self, people: str, counts: Floats, n: int) -> Side:
+        """Return this side of a comparison, where both sides together have these counts, of so many people."""
+        pooled = self.n * counts / n
+        noise = (self._noise_at(self.counts) / self.n**2, self._noise_at(pooled) / self.n**2)
+        error = 2 * self.n * np.sqrt(noise[1])  # half of it is less than a jump where fewer than four have noise
+        jump = self._jumps_beside(error) / self.n
+        return Side(self.frequencies, self._share_variances(people), self._informants, noise, jump)
+
+    def _noise_at(self, counts: Floats) -> Floats:
+        """Return the variances of the estimates at these counts, where their law is known exactly, else 0."""
+        noise = np.zeros(len(self.counts))
+        for law in self._laws:
+            if isinstance(law, Observed):
+                noise[law.values] = law.variance(counts[law.values])
+        return noise
 
     @property
     def _jumps(self) -> Floats:
         """The most that a report, or a collision, adds to each count; 0 where it is small beside the noise."""
+        return self._jumps_beside(self.stderr)
+
+    def _jumps_beside(self, stderr: Floats) -> Floats:
+        """Return the same beside these errors, where the law is known exactly."""
         jumps = np.zeros(len(self.counts))
         for law in self._laws:
-            least = isinstance(law, Observed)  # known exactly, so that hardly any noise is a law of few reports
-            error = (np.minimum if least else np.maximum)(law.null, self.stderr[law.values])
+            if isinstance(law, Observed):  # hardly any noise is a law of few reports
+                error = np.minimum(law.null, stderr[law.values])
+            else:
+                error = np.maximum(law.null, self.stderr[law.values])
             jumps[law.values] = np.where(law.jump > error / 2, law.jump, 0.0)
         return jumps
 

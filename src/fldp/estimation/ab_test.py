@@ -27,6 +27,7 @@ def only(change: Comparison, value: int) -> Comparison:
         shares=None if change.shares is None else (change.shares[0][kept], change.shares[1][kept]),
         labels=None if change.labels is None else change.labels[kept],
         jump=np.broadcast_to(change.jump, change.difference.shape)[kept],
+        slope=np.broadcast_to(change.slope, change.difference.shape)[kept],
     )
     if isinstance(alone, AnytimeComparison):
         return replace(alone, sides=tuple(_one_side(side, kept) for side in alone.sides))

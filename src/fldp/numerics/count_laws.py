@@ -219,6 +219,10 @@ class Observed:
         own, other = (score.chances @ score.values**2 - score.mean**2 for score in self._scores)
         return float(own - self.law.absorbed * other) / self.scale**2
 
+    def variance(self, counts: Floats) -> Floats:
+        """Return the variances of the estimates at these counts, which are cut to what is possible."""
+        return np.maximum(self.null**2 + self.slope * np.clip(counts, 0, self.most), 0.0)
+
     @property
     def _scores(self) -> tuple[ScoreLaw, ScoreLaw]:
         return self.law.own, self.law.other

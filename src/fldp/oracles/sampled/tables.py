@@ -109,8 +109,8 @@ class TableEstimate(Estimate):
     def _share_variances(self, people: str) -> Floats:
         return self.tables.variances((self.question,), people=people)
 
-    @property
-    def _jumps(self) -> Floats:
+    def _jumps_beside(self, stderr: Floats) -> Floats:
+        del stderr  # the noise depends on who is in which view
         (law,) = self._laws
         return np.where(law.jump > self.stderr / 2, law.jump, 0.0)
 

@@ -31,8 +31,7 @@ def multiply_at(table: Any, seeds: Any, marks: Any, size: Any, out: Any) -> None
 def _multiply_at(table: Any, seeds: Any, marks: Any, size: Any, out: Any) -> None:
     with np.errstate(over="ignore"):
         hashed = keyed_hash(seeds[:, None, :], marks.astype(np.uint64)[None, :, None])
-        places = np.asarray(multiply_high(hashed, size)).astype(np.int64)
-    places = distinct(places)
+        places = distinct(np.asarray(multiply_high(hashed, size)).astype(np.int64))
     entries = np.take_along_axis(table[:, None, :], np.maximum(places, 0), axis=2)
     np.prod(np.where(places < 0, 1.0, entries), axis=2, out=out)
 
@@ -96,14 +95,14 @@ def _add_moments(weights: Any, places: Any, bits: Any, base: Any, share: Any, mo
         own += more * (each**2 @ marks.T) + (each @ marks.T - base * totals[:, None]) ** 2
 
 
-def marked(places: NDArray[Any], bits: int) -> Floats:
+def marked(places: NDArray[np.integer[Any]], bits: int) -> Floats:
     """Return a row for every candidate: 1 at the bits that it sets, of which -1 is none."""
     marks = np.zeros((len(places), bits + 1))
     np.put_along_axis(marks, places.astype(np.intp), 1.0, axis=1)
     return marks[:, :bits]
 
 
-def distinct(positions: NDArray[Any]) -> NDArray[Any]:
+def distinct(positions: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     """Replace a bit that an earlier hash function has set by -1."""
     once = positions.copy()
     for place in range(1, once.shape[2]):

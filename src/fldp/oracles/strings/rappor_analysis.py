@@ -44,7 +44,7 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
         rows, packed = bit_reports.split(data, self.oracle._header)
         bits = np.unpackbits(packed, axis=1, count=self.oracle.bits, bitorder="little")
         if_one, if_zero = (float(ratio) for ratio in self._odds)
-        factors, likelihoods = np.where(bits, if_one, if_zero), np.empty((len(data), len(marks)))
+        factors, likelihoods = np.array([if_zero, if_one])[bits], np.empty((len(data), len(marks)))
         seeds = self.oracle._filters.seeds[rows]
         multiply_at.for_work(likelihoods.size)(factors, seeds, marks, U64(self.oracle.bits), likelihoods)
         return likelihoods

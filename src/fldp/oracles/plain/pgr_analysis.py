@@ -41,7 +41,7 @@ class PGRAnalysis(PureAnalysis[PGR]):
 
     def likelihoods(self, data: Array) -> Floats:
         inside = opposite(data, np.arange(self.oracle.domain_size), self.oracle._space)
-        return np.where(inside, 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
+        return np.array([float(self.oracle.coin.q / self.oracle.coin.p), 1.0])[inside.astype(np.uint8)]
 
     def law(self, value: int, public: Public = None) -> Law:
         del public

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from fldp.errors import DomainError
 from fldp.numerics.types import Floats
+from fldp.oracles.strings.hash_kernels import add_moments, distinct, marked, share_bits
 
 MAX_FITTED = 4096  # candidates of one fit: its matrices grow with the square of their number
 _SINGULAR = 1e-9
@@ -74,9 +75,21 @@ class Design:
     def __iter__(self) -> Iterator[Floats]:
         """Yield for every cohort the coefficients of its equations, a row for each candidate."""
         for positions in self.positions:
-            marks = np.zeros((len(positions), self.bits))
-            np.put_along_axis(marks, positions.astype(np.intp), 1.0, axis=1)
-            yield (marks - self.base) / self.cohorts
+            yield (marked(positions, self.bits) - self.base) / self.cohorts
+
+    def normal(self) -> Floats:
+        """Return the products of the coefficients of every two candidates, added up over all equations.
+
+        A product depends on which of the two set the bit: both, one, or neither. These numbers of bits are exact.
+        """
+        places, both = distinct(self.positions), np.zeros((self.candidates, self.candidates), np.int64)
+        share_bits.for_work(self.candidates * places.size)(places, self.bits, both)
+        both += np.tril(both, -1).T
+        own = np.diag(both)
+        either = own[:, None] + own - both
+        base, neither = self.base, self.equations - either
+        products = (1 - base) ** 2 * both - base * (1 - base) * (either - both) + base**2 * neither
+        return np.asarray(products / self.cohorts**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +108,7 @@ class Solver:
                 f"{owner}: candidates must be at most {most:,} to be fitted together, got {design.candidates:,}; "
                 "take method='select' or fewer"
             )
-        normal = np.zeros((design.candidates, design.candidates))
-        for rows in design:
-            normal += rows @ rows.T
-        return cls(design, _inverted(owner, normal))
+        return cls(design, _inverted(owner, design.normal()))
 
     def solve(self, evidence: CohortCounts) -> Floats:
         """Return the counts of the candidates."""
@@ -149,24 +159,25 @@ class Solver:
         A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate. Its mean square is the
         noise of the bits plus the square of ``sum over i of g_i (B_ijw - b)``; its mean is ``w``'s coefficient.
         """
-        design = self.design
+        design, weights = self.design, np.ascontiguousarray(combinations @ self.inverse)
         base, more = design.base, design.own - design.other
-        own, strangers = np.zeros((len(combinations), design.candidates)), np.zeros(len(combinations))
-        weights = combinations @ self.inverse
-        for rows in design:
-            each, centred = weights @ rows, rows * design.cohorts
-            squares = (each**2).sum(axis=1)
-            own += more * (each**2 @ centred.T) + (each @ centred.T) ** 2
-            own += ((design.other + more * base) * squares)[:, None]
-            strangers += (design.other + more * base) * squares + self._collisions(each)
+        own, sums = np.zeros((len(weights), design.candidates)), np.zeros((len(weights), 2))
+        places, share = distinct(design.positions), 1 / design.cohorts
+        work = len(weights) * places.size
+        add_moments.for_work(work)(weights, places, design.bits, base, share, more, own, sums)
+        squares, totals = sums.T
+        own += design.other * squares[:, None]
+        strangers = (design.other + more * base) * squares + self._collisions(squares, totals)
         return own / design.cohorts - combinations**2, strangers / design.cohorts
 
-    def _collisions(self, each: Floats) -> Floats:
-        """Return the mean square of what a stranger's bits add, over the hash functions."""
+    def _collisions(self, squares: Floats, totals: Floats) -> Floats:
+        """Return the mean square of what a stranger's bits add, over the hash functions.
+
+        ``squares`` adds up ``g_i^2`` over all bits and cohorts, ``totals`` the squared sum of ``g_i`` over all cohorts.
+        """
         k, h, base = self.design.bits, self.design.hashes, self.design.base
         together = 1 - 2 * (1 - 1 / k) ** h + (1 - 2 / k) ** h - base**2  # the covariance of two bits
-        squares = (each**2).sum(axis=1)
-        return np.asarray(base * (1 - base) * squares + together * (each.sum(axis=1) ** 2 - squares))
+        return np.asarray(base * (1 - base) * squares + together * (totals - squares))
 
     def dispersion(self, n: int, counts: Floats, evidence: CohortCounts) -> float:
         """Return the mean squared residual relative to its expectation under noise alone; at least 1.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fldp.numerics.kernels import Kernel
 from fldp.oracles.strings.bloom_model import CohortCounts, Design
+from fldp.oracles.strings.hash_kernels import distinct
 
 _SWEEPS, _STILL = 500, 1e-6
 
@@ -70,7 +71,7 @@ def screen(design: Design, evidence: CohortCounts, false: float) -> NDArray[np.i
     left = evidence.bits - design.base * evidence.sizes[:, None]
     counts = np.zeros(design.candidates)
     penalty = NormalDist().inv_cdf(1 - false) * sqrt(_mean_variance(design, evidence))
-    descend.compiled(_distinct(design.positions), left, design.base, 1 / design.cohorts, penalty, counts)
+    descend.compiled(distinct(design.positions), left, design.base, 1 / design.cohorts, penalty, counts)
     return np.flatnonzero(counts)
 
 
@@ -78,12 +79,3 @@ def _mean_variance(design: Design, evidence: CohortCounts) -> float:
     """Return the mean variance of a debiased bit."""
     true = np.clip(evidence.bits.mean(), 0, evidence.sizes.mean())
     return float(design.other * evidence.sizes.mean() + (design.own - design.other) * true)
-
-
-def _distinct(positions: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Replace a bit that an earlier hash function has set by -1."""
-    distinct = positions.copy()
-    for place in range(1, distinct.shape[2]):
-        again = (positions[:, :, :place] == positions[:, :, place : place + 1]).any(axis=2)
-        distinct[:, :, place][again] = -1
-    return distinct

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, Coin, StringAnalysis, analyses, analysis
 from fldp.oracles.base.blanket import Blanket
@@ -21,6 +22,7 @@ from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets
 from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
+from fldp.oracles.strings.hash_kernels import multiply_at
 from fldp.support.validation import fail
 
 _MAX_PUBLICS = 64
@@ -82,8 +84,10 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
 
     def likelihoods_among(self, marks: Fingerprints, data: Array) -> Floats:
         rows, responses = self.oracle._sketch.split(data)
-        places = np.array([self.oracle._sketch.buckets(int(mark)) for mark in marks]).T[rows]
-        return np.take_along_axis(self._response.likelihoods(responses), places, axis=1)
+        table, likelihoods = self._response.likelihoods(responses), np.empty((len(data), len(marks)))
+        seeds = self.oracle._sketch.seeds[rows, None]
+        multiply_at.for_work(likelihoods.size)(table, seeds, marks, U64(self.oracle.width), likelihoods)
+        return likelihoods
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Where the two collide, reports tell nothing; elsewhere they are reports of two buckets."""

@@ -7,10 +7,10 @@ from itertools import product
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.analysis import StringAnalysis, analyses
@@ -21,6 +21,7 @@ from fldp.oracles.base.numbered_strategy import Numbered
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
+from fldp.oracles.strings.hash_kernels import multiply_at
 from fldp.oracles.strings.rappor import RAPPOR
 from fldp.randomness.stream import Stream
 from fldp.support.validation import fail
@@ -42,20 +43,11 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
         """Up to a common factor, the product over the bits that a value sets."""
         rows, packed = bit_reports.split(data, self.oracle._header)
         bits = np.unpackbits(packed, axis=1, count=self.oracle.bits, bitorder="little")
-        places = self._places(marks)
         if_one, if_zero = (float(ratio) for ratio in self._odds)
-        factors = np.ones((len(data), self.oracle.bits + 1))
-        factors[:, : self.oracle.bits] = np.where(bits, if_one, if_zero)
-        likelihoods = np.ones((len(data), len(marks)))
-        for place in places:
-            likelihoods *= np.take_along_axis(factors, place[rows], axis=1)
+        factors, likelihoods = np.array([if_zero, if_one])[bits], np.empty((len(data), len(marks)))
+        seeds = self.oracle._filters.seeds[rows]
+        multiply_at.for_work(likelihoods.size)(factors, seeds, marks, U64(self.oracle.bits), likelihoods)
         return likelihoods
-
-    def _places(self, marks: Fingerprints) -> NDArray[np.int64]:
-        """Return for each hash the bit that it sets, by cohort and fingerprint, or ``bits`` where another hash does."""
-        places = np.sort(self.oracle._filters.bits_of(marks), axis=2).astype(np.int64)
-        places[:, :, 1:][places[:, :, 1:] == places[:, :, :-1]] = self.oracle.bits
-        return np.moveaxis(places, 2, 0)
 
     @property
     def _odds(self) -> tuple[Fraction, Fraction]:

@@ -7,6 +7,27 @@ from typing import Any
 from rich.table import Table
 
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_PLAIN = (1e-3, 1e9)  # numbers that need no exponent
+
+
+def significant(number: float, figures: int = 3) -> str:
+    """Return a number with few significant figures and commas between thousands."""
+    rounded = float(f"{number:.{figures}g}")
+    smallest, largest = _PLAIN
+    is_plain = rounded == 0 or smallest <= abs(rounded) < largest
+    return f"{rounded:,.10g}" if is_plain else f"{rounded:g}"
+
+
+def shown(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    rounded = float(f"{seconds:.3g}")
+    size, unit = next((scale for scale in _SCALES if rounded >= scale[0]), _SCALES[-1])
+    return f"{significant(rounded / size)} {unit}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """Return a value with its unit; seconds in the unit that suits them."""
+    return shown(value) if unit == "s" else f"{significant(value)} {unit}"
 
 
 @dataclass(frozen=True)
@@ -21,7 +42,7 @@ class Target:
         return measured >= self.limit if self.word == "at least" else measured <= self.limit
 
     def __str__(self) -> str:
-        return f"{self.word} {self.limit:g} {self.unit}"
+        return f"{self.word} {quantity(self.limit, self.unit)}"
 
 
 @dataclass(frozen=True)
@@ -68,17 +89,11 @@ def duration(question: str, times: tuple[float, float], below: float, **rest: An
     return Answer(question, ours, reference, measured=ours, unit="s", target=Target("below", below, "s"), **rest)
 
 
-def shown(seconds: float) -> str:
-    """Return a time in the unit that suits it."""
-    size, unit = next((scale for scale in _SCALES if seconds >= scale[0]), _SCALES[-1])
-    return f"{seconds / size:.3g} {unit}"
-
-
 _COLUMNS: dict[str, Callable[[Answer], str]] = {
     "question": lambda answer: answer.question,
     "ours": lambda answer: f"{shown(answer.ours)}{answer.per}",
     "reference": lambda answer: f"{shown(answer.reference)}{answer.per}: {answer.against}",
-    "measured": lambda answer: f"{answer.measured:.3g} {answer.unit}",
+    "measured": lambda answer: quantity(answer.measured, answer.unit),
     "target": lambda answer: str(answer.target or "none"),
     "verdict": lambda answer: answer.verdict,
     "method": lambda answer: answer.method,

@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 import document
+from answers import significant
 from command import machine, say
 from load import Load
 from served import EPSILON, VALUES, Served, bare, collector, one_insert
@@ -200,7 +201,7 @@ def is_met(fact: tuple[float, str, float]) -> bool:
 def into_document(part: str, rows: Sequence[Row], facts: Facts) -> None:
     """Write the tables of a part into the document."""
     questions = [
-        [name, f"{fact[0]:,.3g}", f"{fact[1]} {fact[2]:,g}", "" if is_met(fact) else "missed"]
+        [name, significant(fact[0]), f"{fact[1]} {significant(fact[2])}", "" if is_met(fact) else "missed"]
         for name, fact in facts.items()
     ]
     tables = [[COLUMNS, *map(cells, rows)]] if rows else []
@@ -377,7 +378,9 @@ def report(rows: Sequence[Row], facts: Facts, file: Path | None) -> int:
     for name, fact in facts.items():
         measured, word, limit = fact
         missed |= not is_met(fact)
-        screen.print(f"{name}: {measured:,.3g}, {word} {limit:,g}: {'pass' if is_met(fact) else 'MISS'}")
+        screen.print(
+            f"{name}: {significant(measured)}, {word} {significant(limit)}: {'pass' if is_met(fact) else 'MISS'}"
+        )
     if file:
         record = {"machine": machine(), "rows": [vars(row) for row in rows], "facts": facts}
         file.write_text(json.dumps(record, indent=2) + "\n")

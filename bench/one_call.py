@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 import fldp
-from answers import Answer, slowdown, speedup, table
+from answers import Answer, significant, slowdown, speedup, table
 from answers import shown as seconds
 from command import Result, run, say
 from fldp.oracles import get
@@ -95,7 +95,7 @@ def _beside_rows(compared: Sequence[Answer]) -> list[list[str]]:
             answer.question.removesuffix(", one report"),
             seconds(answer.ours),
             f"{seconds(answer.reference)}: {answer.against}",
-            f"{answer.reference / answer.ours:.3g}",
+            significant(answer.reference / answer.ours),
             "" if answer.verdict == "pass" else "missed",
         ]
         for answer in compared

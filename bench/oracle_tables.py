@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from answers import shown
+from answers import shown, significant
 from comparison import Rival, Row, Setting
 from sides import Side
 
@@ -69,15 +69,15 @@ def _our_error(row: Row) -> Sequence[str]:
     epsilon, eta = row.setting.epsilon, row.oracle.eta
     privacy = f"{epsilon:g}-LDP" if eta == 1 else f"({epsilon:g}, {eta})-FLDP"
     theory = f"{_give(row.ours.mean('error') / row.theory, row.ours.uncertainty)}{' MISS' if row.missed else ''}"
-    repaired = f"{row.ours.mean('norm_sub_error'):.3g}"
-    return row.label, privacy, "fldp", f"{row.ours.mean('error'):.3g}", theory, repaired, "", *_tail(row.ours)
+    repaired = significant(row.ours.mean("norm_sub_error"))
+    return row.label, privacy, "fldp", significant(row.ours.mean("error")), theory, repaired, "", *_tail(row.ours)
 
 
 def _their_errors(row: Row) -> Iterator[Sequence[str]]:
     for rival in row.rivals:
         error = rival.side.mean("error")
         theory = _give(error / row.theory, rival.side.uncertainty * error / row.theory)
-        figures = ("", "", f"{error:.3g}") if rival.counterpart.repaired else (f"{error:.3g}", theory, "")
+        figures = ("", "", significant(error)) if rival.counterpart.repaired else (significant(error), theory, "")
         yield "", "", rival.side.title, *figures, f"{row.error_ratio(rival):.3f}", *_tail(rival.side)
 
 
@@ -86,7 +86,7 @@ def _tail(side: Side) -> tuple[str, str]:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:,.0f} x" if ratio >= 100 else f"{ratio:.2g} x"
+    return f"{significant(ratio)} x"
 
 
 def _give(value: float, uncertainty: float) -> str:
@@ -100,7 +100,7 @@ def notes(setting: Setting, rows: Sequence[Row], left_out: dict[str, str]) -> It
     yield f"All by turns in one run: fldp, {', '.join(packages)}. LDP and FLDP are not like for like."
     yield "client, batch: all users in one call. The peers have one call a user."
     yield "repaired: no negative frequencies, and they add up to 1; ours by norm-sub."
-    yield f"The answer 0 for every one of {setting.domain_size:,} values has error {nothing:.3g}."
+    yield f"The answer 0 for every one of {setting.domain_size:,} values has error {significant(nothing)}."
     yield from dict.fromkeys(
         rival.counterpart.caveat for row in rows for rival in row.rivals if rival.counterpart.caveat
     )

@@ -5,6 +5,8 @@ from typing import Any
 
 from rich.table import Table
 
+from answers import significant
+
 PROJECTED = (10**9, 10**12)
 CLUSTER, TASKS_A_CORE = 100, 4  # cores, and tasks that an engine makes for each
 
@@ -27,11 +29,16 @@ def projected_rows(rows: Sequence[Any]) -> list[tuple[str, ...]]:
     lines = [("engine", "reports", "bytes", "core-hours", f"hours on {CLUSTER} cores", "shuffled at most")]
     for engine in dict.fromkeys(row.engine for row in rows):
         row = max((row for row in rows if row.engine == engine), key=lambda row: row.reports)
-        lines += [(engine, f"{reports:.0e}", *_cells(row, reports)) for reports in PROJECTED]
+        lines += [(engine, f"{reports:,}", *_cells(row, reports)) for reports in PROJECTED]
     return lines
 
 
 def _cells(row: Any, reports: int) -> tuple[str, ...]:
     hours = reports / row.rate / 3600
     size, shuffled = reports * row.bytes / row.reports, CLUSTER * TASKS_A_CORE * row.state
-    return f"{size / 1e9:,.4g} GB", f"{hours:.3g}", f"{hours / CLUSTER:.2g}", f"{shuffled / 1e6:,.3g} MB"
+    return (
+        f"{size / 1e9:,.4g} GB",
+        significant(hours),
+        significant(hours / CLUSTER, 2),
+        f"{significant(shuffled / 1e6)} MB",
+    )

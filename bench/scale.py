@@ -33,6 +33,7 @@ from rich.table import Table
 
 import document
 import fldp
+from answers import significant
 from command import machine, say
 from engines import opened
 from fldp import distributed
@@ -178,8 +179,8 @@ def lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 def _line(row: Row) -> tuple[str, ...]:
     lake = f"{row.reports:,}", f"{row.domain_size:,}"
-    clock = f"{row.seconds:.2g}", f"{row.share:.2f}"
-    work = f"{row.processor:.2g}", f"{row.processor_share:.2f}", f"{row.rate / 1e6:.0f} million"
+    clock = significant(row.seconds, 2), f"{row.share:.2f}"
+    work = significant(row.processor, 2), f"{row.processor_share:.2f}", f"{row.rate / 1e6:.0f} million"
     return row.engine, *lake, *clock, *work, f"{row.bytes / row.reports:.2f}"
 
 

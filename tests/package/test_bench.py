@@ -15,6 +15,7 @@ from fldp import oracles as registry
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
+import answers  # noqa: E402
 import command  # noqa: E402
 import comparison  # noqa: E402
 import document  # noqa: E402
@@ -158,6 +159,46 @@ def test_the_whole_comparison_beside_a_toy(toy, monkeypatch, tmp_path, capsys):
     assert even["error_ours_to_theirs"] == pytest.approx(rows["grr"]["ours"]["error"] / even["error"])
     assert even["faster_server"] == pytest.approx(even["server"] / rows["grr"]["ours"]["server"])
     assert rows["rr"]["domain_size"] == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        *((0, "0"), (1, "1"), (0.888, "0.888"), (1.0004, "1"), (2.3456, "2.35"), (99.95, "100"), (-2234, "-2,230")),
+        *((2234, "2,230"), (999_600, "1,000,000"), (33_598_921, "33,600,000"), (0.001, "0.001"), (0.00661, "0.00661")),
+        *((2.0e-5, "2e-05"), (2.5e12, "2.5e+12")),
+    ],
+)
+def test_a_number_has_three_figures_and_needs_no_exponent(number, text):
+    assert answers.significant(number) == text
+
+
+def test_a_number_may_have_fewer_figures():
+    assert [answers.significant(number, 2) for number in (0.0094, 0.57, 26.4, 123.4)] == ["0.0094", "0.57", "26", "120"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        *((0.88, "880 ms"), (1.5, "1.5 s"), (1234, "1,230 s"), (6.33e-5, "63.3 µs"), (0.0003, "300 µs")),
+        *((0.000_999_9, "1 ms"), (1.55e-9, "1.55 ns"), (8.76e-10, "0.876 ns")),
+    ],
+)
+def test_a_time_has_the_unit_that_suits_it(seconds, text):
+    assert answers.shown(seconds) == text
+    assert answers.quantity(seconds, "s") == text
+
+
+def test_answers_are_rows_of_a_document():
+    about = {"against": "textbook", "method": "once"}
+    faster = answers.speedup("tally", (154e-9, 344e-6), at_least=300, per=" a report", **about)
+    within = answers.duration("gateway", (63.3e-6, 63.4e-6), below=0.0003, **about)
+    slower = answers.slowdown("batch", (59.6e-9, 28.3e-9), at_most=2, **about)
+    assert answers.documented([faster, within, slower])[1:] == [
+        ["tally", "154 ns a report", "344 µs a report: textbook", "2,230 x", "at least 300 x", ""],
+        ["gateway", "63.3 µs", "63.4 µs: textbook", "63.3 µs", "below 300 µs", ""],
+        ["batch", "59.6 ns", "28.3 ns: textbook", "2.11 x", "at most 2 x", "missed"],
+    ]
 
 
 def test_a_part_of_a_document_is_written_between_its_markers():

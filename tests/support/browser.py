@@ -14,8 +14,10 @@ AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.
 FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
-    # Playwright's own list denies storage to frames. A spare renderer is started for each page, and seldom used.
-    "--disable-features=HttpsUpgrades,OptimizationHints,SpareRendererForSitePerProcess,Translate",
+    # Playwright's own list denies storage to frames. A spare renderer is started for each page, and seldom used; the
+    # popups of the address bar, which nobody sees here, are pages too, and cost ten times what a page of ours does.
+    "--disable-features=HttpsUpgrades,OptimizationHints,SpareRendererForSitePerProcess,Translate"
+    ",WebUIOmniboxAimPopup,WebUIOmniboxPopup",
     "--disable-quic",
     "--disable-sync",
     "--no-first-run",

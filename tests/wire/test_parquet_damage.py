@@ -53,6 +53,13 @@ def outcome(read, *arguments):
         return None
 
 
+def flip(data, bits):
+    flipped = bytearray(data)
+    for bit in bits:
+        flipped[bit // 8] ^= 1 << bit % 8
+    return bytes(flipped)
+
+
 def bits_of(data):
     """One bit of every byte, each of the eight by turns."""
     return [8 * byte + byte % 8 for byte in range(len(data))]
@@ -68,10 +75,9 @@ def test_no_flipped_bit_changes_a_tally(tmp_path, name):
     assert read_whole(data) == read_piece(data, tmp_path / "x.parquet", oracle) == good
     noticed, bits = 0, bits_of(data)
     for bit in bits:
-        flipped = bytearray(data)
-        flipped[bit // 8] ^= 1 << bit % 8
-        whole = outcome(read_whole, bytes(flipped))
-        piece = outcome(read_piece, bytes(flipped), tmp_path / "x.parquet", oracle)
+        flipped = flip(data, [bit])
+        whole = outcome(read_whole, flipped)
+        piece = outcome(read_piece, flipped, tmp_path / "x.parquet", oracle)
         assert whole in (None, good), (bit, whole)
         assert piece in (None, good), (bit, piece)
         noticed += whole is None
@@ -86,10 +92,9 @@ def test_no_flipped_bit_of_a_page_header_changes_a_tally(tmp_path, oracle):
     data, reports = written(oracle, 3, 300)
     good, path = (oracle.tally(reports), VERSION), tmp_path / "x.parquet"
     for bit in header_bits(data):
-        flipped = bytearray(data)
-        flipped[bit // 8] ^= 1 << bit % 8
-        assert outcome(read_whole, bytes(flipped)) in (None, good), bit
-        assert outcome(read_piece, bytes(flipped), path, oracle) in (None, good), bit
+        flipped = flip(data, [bit])
+        assert outcome(read_whole, flipped) in (None, good), bit
+        assert outcome(read_piece, flipped, path, oracle) in (None, good), bit
 
 
 def header_bits(data, size=24):
@@ -98,6 +103,44 @@ def header_bits(data, size=24):
     for group in range(footer.num_row_groups):
         start = footer.row_group(group).column(0).data_page_offset
         yield from range(8 * start, 8 * (start + size))
+
+
+TOTAL, GROUP, VALUES = range(3)
+
+
+def numbers_of_rows(data):
+    """Return what the footer says of the whole file, of its first row group and of the first column there."""
+    footer = pq.read_metadata(io.BytesIO(data))
+    group = footer.row_group(0)
+    return footer.num_rows, group.num_rows, group.column(0).num_values
+
+
+def bit_for(data, place, wanted):
+    """Return the bit of the footer that changes one of its numbers of rows, and no other, to what is wanted."""
+    changed = list(numbers_of_rows(data))
+    changed[place] = wanted
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for bit in range(8 * start, 8 * (len(data) - 8)):
+        try:
+            if numbers_of_rows(flip(data, [bit])) == tuple(changed):
+                return bit
+        except (OSError, ValueError, pa.ArrowException):
+            continue  # the footer cannot be read with it
+    raise AssertionError(f"no single bit makes it {changed}")
+
+
+@pytest.mark.parametrize("places", [(TOTAL,), (GROUP,), (VALUES,), (TOTAL, GROUP)])
+def test_a_footer_whose_numbers_of_rows_do_not_agree_is_refused(tmp_path, places):
+    """No checksum is of the footer. Pages are intact, so nothing else would tell that 32 of 40 reports are read."""
+    oracle, groups = FILES["grr"]
+    data, _ = written(oracle, groups)
+    assert numbers_of_rows(data) == (40, 40, 40)
+    damaged = flip(data, [bit_for(data, place, 32) for place in places])
+    with pytest.raises(WireError, match="the footer is damaged: its numbers of rows do not agree"):
+        read_whole(damaged)
+    assert outcome(read_piece, damaged, tmp_path / "x.parquet", oracle) is None
+    assert parquet.counts_in(io.BytesIO(data), VERSION) == (40, 0)
+    assert parquet.counts_in(io.BytesIO(damaged), VERSION) is None
 
 
 def rewritten(data, meta):

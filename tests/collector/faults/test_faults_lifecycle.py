@@ -11,6 +11,7 @@ import pytest
 
 from soak.faults import changes, lifecycle_runs, runs
 from soak.faults.model import Kind, Phase, SurveyModel, survey
+from soak.faults.silence import Silence
 from support.postgres_server import PostgresServer
 
 
@@ -152,6 +153,7 @@ def test_a_deletion_within_a_commit_waits_for_nothing_that_waits_for_the_commit(
     run = SimpleNamespace(
         servers=[Mock()],
         traffic=Mock(),
+        silence=Silence(),
         rng=random.Random(1),
         result=SimpleNamespace(counted=Counter()),
         among=lambda phase: [model],

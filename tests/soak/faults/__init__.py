@@ -2,7 +2,8 @@
 
 ``content``: what is sent. ``connection``, ``load``: how it is sent, again and again until it is acknowledged.
 ``launcher``, ``page``, ``process``: the collector, a process that can be watched, stopped and killed.
-``judge``: what must be there. ``trial``: all of these together. ``scenarios``, ``outages``, ``disk``: the faults.
+``judge``: what must be there. ``silence``: how long nothing was acknowledged, and what was going on.
+``trial``: all of these together. ``scenarios``, ``outages``, ``disk``: the faults.
 ``model``, ``traffic``, ``administration``: surveys that come and go, every report with a symbol of its own.
 ``tables``, ``lakes``, ``archives``: looks into the database, the lake and backups. ``lifecycle``, ``changes``,
 ``searches``, ``lifecycle_runs``: all of these together, at chosen moments.

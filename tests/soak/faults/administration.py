@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+from collections import Counter
 
-from soak.faults.connection import LOST, Connection
+from soak.faults.connection import GIVEN_UP, LOST, Connection
 from soak.faults.load import PAUSE, TRY_AGAIN
 from soak.faults.model import Phase
 from soak.faults.tables import Tables
@@ -13,7 +14,7 @@ class Administration:
     """An owner of surveys. Requests go to the servers in turn; ``problems`` are wrong answers and what is left over."""
 
     def __init__(self, servers):
-        self.servers, self.problems = servers, []
+        self.servers, self.problems, self.counted = servers, [], Counter()
         self.tables = Tables(servers[0])
         self.traces = []  # digests of keys that were deleted with their survey
         self.interrupted = False  # a deletion had no answer: what it left goes by and by
@@ -30,7 +31,8 @@ class Administration:
             head += "Content-Type: application/json\r\n" if body else ""
             try:
                 answer = await way.ask(head.encode(), body)
-            except LOST:
+            except LOST as error:
+                self.counted[GIVEN_UP] += isinstance(error, TimeoutError)
                 answer = None
             finally:
                 way.close()

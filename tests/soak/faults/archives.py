@@ -47,10 +47,12 @@ async def lose_everything(run, folder, fresh, number=0):
     for server in run.servers:
         await asyncio.to_thread(server.stop, signal.SIGKILL)
     fresh(run.servers)
-    await _shell(run, "restore", archive, wrong=run.server.sabotage)
+    with run.silence.during("restore"):
+        await _shell(run, "restore", archive, wrong=run.server.sabotage)
     moment.return_to()
     for server in run.servers:
-        await asyncio.to_thread(server.start)
+        with run.silence.during("start"):
+            await asyncio.to_thread(server.start)
     run.result.counted["restores"] += 1
     await run.compare("after a restore")
     await _send_again(run, moment)

@@ -77,11 +77,12 @@ async def _delete_held(run, model, *, again, kill):
 async def delete_within_commit(run, *, again=False):
     """Delete a survey when reports to it wait for their commit: they are gone, or belong to its next life."""
     await run.reach(5)
-    model = await _awaiting_commit(run)
-    await run.delete(model)
-    if again and model.flying:
-        await _while_released(run, HOLD_COMMIT, run.recreate(model))
-    _release(run, HOLD_COMMIT)
+    with run.silence.during("commits held"):
+        model = await _awaiting_commit(run)
+        await run.delete(model)
+        if again and model.flying:
+            await _while_released(run, HOLD_COMMIT, run.recreate(model))
+        _release(run, HOLD_COMMIT)
     run.result.counted["deleted within a commit"] += 1
     await run.reach(10)
     await run.compare("deleted within a commit")
@@ -180,12 +181,13 @@ async def outages(run, cluster, times):
         await run.reach(10)
         changing = asyncio.create_task(churn(run, 4))
         await asyncio.sleep(run.rng.uniform(0, 0.2))
-        await asyncio.to_thread(cluster.stop, HOW[number % 2])
-        before = run.traffic.counted["refused"] + run.traffic.counted["lost"]
-        while run.traffic.counted["refused"] + run.traffic.counted["lost"] <= before:
-            run.traffic.check()
-            await asyncio.sleep(0.005)
-        await asyncio.to_thread(cluster.start)
+        with run.silence.during("PostgreSQL away"):
+            await asyncio.to_thread(cluster.stop, HOW[number % 2])
+            before = run.traffic.counted["refused"] + run.traffic.counted["lost"]
+            while run.traffic.counted["refused"] + run.traffic.counted["lost"] <= before:
+                run.traffic.check()
+                await asyncio.sleep(0.005)
+            await asyncio.to_thread(cluster.start)
         await changing
         run.result.counted["restarts of PostgreSQL"] += 1
         await run.compare(f"restart {number + 1} of PostgreSQL")
@@ -195,8 +197,10 @@ async def stopped(run):
     """SIGTERM while surveys come and go: it ends with 0, and goes on."""
     for server in run.servers:
         await run.reach(5)
-        code = await asyncio.to_thread(server.stop, signal.SIGTERM)
+        with run.silence.during("stop"):
+            code = await asyncio.to_thread(server.stop, signal.SIGTERM)
         run.result.require(code == 0, f"the collector ended with {code}")
         run.result.counted["stops"] += 1
-        await asyncio.to_thread(server.start)
+        with run.silence.during("start"):
+            await asyncio.to_thread(server.start)
     await run.compare("after a stop")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 PATIENCE = 60  # seconds; longer than anything that a collector lets a request wait
 
+GIVEN_UP = f"requests without an answer for {PATIENCE} s"
+
 LOST = (OSError, asyncio.IncompleteReadError)
 
 

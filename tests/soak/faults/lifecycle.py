@@ -32,6 +32,10 @@ class Lifecycle:
         self._editions = 0
 
     @property
+    def silence(self):
+        return self.traffic.silence
+
+    @property
     def problems(self):
         return self.result.problems + self.traffic.problems + self.administration.problems
 
@@ -92,10 +96,13 @@ class Lifecycle:
         """Judge every survey while nothing is in flight; what belongs to no survey must be gone."""
         await self.traffic.quiet()
         self.traffic.check()
-        await asyncio.to_thread(self._compare, when)
+        with self.silence.during("completing deletions"):
+            left = await asyncio.to_thread(self.administration.left_over)
+        with self.silence.during("comparison"):
+            await asyncio.to_thread(self._compare, when, left)
 
-    def _compare(self, when):
-        if left := self.administration.left_over():
+    def _compare(self, when, left):
+        if left:
             self.result.problems.append(f"{when}: of surveys that were deleted, this is left: {left}")
         with self.server.admin as client:
             for model in self.models:
@@ -124,11 +131,13 @@ class Lifecycle:
 
     async def kill(self, server, aim=None, seconds=0.0):
         """Kill a collector, and start it again."""
-        flying, phases = await asyncio.to_thread(server.kill, seconds, aim, lambda: self.traffic.in_flight)
+        with self.silence.during("kill"):
+            flying, phases = await asyncio.to_thread(server.kill, seconds, aim, lambda: self.traffic.in_flight)
         self.result.in_flight.append(flying)
         self.result.phases.update(phases)
         self.result.counted["kills"] += 1
-        await asyncio.to_thread(server.restart, signal.SIGKILL)
+        with self.silence.during("start"):
+            await asyncio.to_thread(server.restart, signal.SIGKILL)
 
     async def finish(self):
         """Have everything settled, judge it, the lake too, and stop in good order."""
@@ -157,7 +166,8 @@ class Lifecycle:
 
     def summarize(self):
         self.result.problems[:] = self.problems
-        self.result.counted += self.traffic.counted
+        self.result.counted.update(self.traffic.counted)
+        self.result.counted.update(self.administration.counted)
         self.result.reports, self.result.silence = self.traffic.counted["reports"], self.traffic.silence
 
 

@@ -2,11 +2,11 @@
 
 import asyncio
 import random
-import time
 from collections import Counter
 
-from soak.faults.connection import LOST, Connection
+from soak.faults.connection import GIVEN_UP, LOST, Connection
 from soak.faults.content import Content, Taking
+from soak.faults.silence import Silence
 
 TRY_AGAIN = (408, 429, 503)
 PAUSE = 0.02  # seconds between two attempts
@@ -32,9 +32,9 @@ class Load:
         self.sent, self.acknowledged, self.unexpected = {}, {}, []
         self.taking, self.taken = {}, {}  # what was asked to be taken back, and what was acknowledged of that
         self.counted = Counter()
-        self.in_flight, self.silence = 0, 0.0
+        self.in_flight, self.silence = 0, Silence()
         self.gate = asyncio.Event()
-        self._next, self._ending, self._last = 0, False, None
+        self._next, self._ending = 0, False
         self._tasks = [asyncio.create_task(self._work(number, seed)) for number in range(connections)]
 
     @property
@@ -136,8 +136,9 @@ class Load:
             answer = await way.ask(head.encode(), item.body, written)
         except _ClosedError:
             return False
-        except LOST:
+        except LOST as error:
             self.counted["lost" if flying else "away"] += 1
+            self.counted[GIVEN_UP] += isinstance(error, TimeoutError)
             return False
         finally:
             self.in_flight -= len(flying)
@@ -170,6 +171,4 @@ class Load:
     def _acknowledge(self, item):
         self.counted["repeated" if item.index in self.acknowledged else "acknowledged"] += 1
         self.acknowledged[item.index] = item
-        now = time.monotonic()
-        self.silence = max(self.silence, now - (self._last or now))
-        self._last = now
+        self.silence.acknowledged()

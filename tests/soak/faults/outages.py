@@ -15,10 +15,11 @@ async def restarts(trial, cluster, times):
         await asyncio.sleep(trial.rng.uniform(0, 0.3))
         trial.result.in_flight.append(trial.load.in_flight)
         before = trial.load.counted["refused"]
-        await asyncio.to_thread(cluster.stop, HOW[number % 2])
-        await _refused(trial, before)
-        await asyncio.sleep(trial.rng.uniform(0, 1))
-        await asyncio.to_thread(cluster.start)
+        with trial.silence.during("PostgreSQL away"):
+            await asyncio.to_thread(cluster.stop, HOW[number % 2])
+            await _refused(trial, before)
+            await asyncio.sleep(trial.rng.uniform(0, 1))
+            await asyncio.to_thread(cluster.start)
         trial.result.counted["restarts of PostgreSQL"] += 1
         await trial.load.reach(10)
         await trial.compare(f"restart {number + 1} of PostgreSQL")
@@ -54,12 +55,14 @@ async def kills_in_turn(trial, times):
     for number in range(times):
         await trial.load.reach(10)
         victim, aim = trial.servers[number % len(trial.servers)], scenarios.AIMS[number % len(scenarios.AIMS)]
-        flying, phases = await asyncio.to_thread(
-            victim.kill, scenarios.moment(trial.rng, aim), aim, lambda: trial.load.in_flight
-        )
+        with trial.silence.during("kill"):
+            flying, phases = await asyncio.to_thread(
+                victim.kill, scenarios.moment(trial.rng, aim), aim, lambda: trial.load.in_flight
+            )
         trial.result.in_flight.append(flying)
         trial.result.phases.update(phases)
         trial.result.counted["kills"] += 1
-        await asyncio.to_thread(victim.restart, signal.SIGKILL)
+        with trial.silence.during("start"):
+            await asyncio.to_thread(victim.restart, signal.SIGKILL)
         await trial.load.reach(10)
         await trial.compare(f"kill {number + 1} of one of two")

@@ -19,16 +19,18 @@ async def kills(trial, times, *, every=0, most=20, aims=AIMS):
     for number in range(times):
         aim = aims[number % len(aims)]
         await trial.load.reach(trial.rng.randint(10, most))
-        flying, phases = await asyncio.to_thread(
-            trial.server.kill, moment(trial.rng, aim), aim, lambda: trial.load.in_flight
-        )
+        with trial.silence.during("kill"):
+            flying, phases = await asyncio.to_thread(
+                trial.server.kill, moment(trial.rng, aim), aim, lambda: trial.load.in_flight
+            )
         await trial.load.quiet()
         trial.result.in_flight.append(flying)
         trial.result.phases.update(phases)
         trial.result.counted["kills"] += 1
-        if every and number % every == every - 1:
-            await kill_at_start(trial, "opening" if number % (2 * every) == every - 1 else None)
-        await asyncio.to_thread(trial.server.restart, signal.SIGKILL)
+        with trial.silence.during("start"):
+            if every and number % every == every - 1:
+                await kill_at_start(trial, "opening" if number % (2 * every) == every - 1 else None)
+            await asyncio.to_thread(trial.server.restart, signal.SIGKILL)
         await trial.compare(f"kill {number + 1}, within {' and '.join(phases)}")
     unanswered = trial.judge.committed or trial.result.phases["answer"] < 4
     trial.result.require(unanswered, "no request was counted and not answered, though kills were aimed at that")
@@ -53,13 +55,15 @@ async def stops(trial, times):
         await trial.load.reach(10)
         await asyncio.sleep(moment(trial.rng, None))
         trial.result.in_flight.append(trial.load.in_flight)
-        code = await asyncio.to_thread(trial.server.stop, signal.SIGTERM)
+        with trial.silence.during("stop"):
+            code = await asyncio.to_thread(trial.server.stop, signal.SIGTERM)
         await trial.load.quiet()
         trial.result.counted["stops"] += 1
         trial.result.require(code == 0, f"stop {number + 1}: the collector ended with {code}")
         ended = trial.server.last_logged
         trial.result.require(ended["event"] == "stopped" and ended["dropped"] == 0, f"stop {number + 1}: {ended}")
-        await asyncio.to_thread(trial.server.start)
+        with trial.silence.during("start"):
+            await asyncio.to_thread(trial.server.start)
         await trial.compare(f"stop {number + 1}", all_or_nothing=True)
 
 
@@ -97,8 +101,9 @@ async def races(trial, items):
 async def full_disks(trial, disk, times):
     """The disk is full under load: nothing is acknowledged that is not kept, and it goes on when there is space."""
     for _ in range(times):
-        await _fill(trial, disk)
-        disk.empty(trial.server)
+        with trial.silence.during("disk full"):
+            await _fill(trial, disk)
+            disk.empty(trial.server)
         await trial.load.reach(10)
         await trial.compare("after the disk was full")
     trial.result.require(trial.server.process.poll() is None, "the collector did not survive a full disk")
@@ -119,16 +124,23 @@ async def _fill(trial, disk):
 async def kills_when_full(trial, disk, times):
     """Kill -9 while the disk is full. It may refuse to start again until there is space, and has lost nothing."""
     for _ in range(times):
-        await _fill(trial, disk)
-        await asyncio.to_thread(trial.server.kill, 0)
+        with trial.silence.during("disk full"):
+            await _fill(trial, disk)
+            await asyncio.to_thread(trial.server.kill, 0)
         await trial.load.quiet()
         trial.result.counted["kills when full"] += 1
-        try:
-            await asyncio.to_thread(trial.server.restart, signal.SIGKILL)
-        except RuntimeError:
-            trial.result.counted["starts refused"] += 1
-            disk.empty(trial.server)
-            await asyncio.to_thread(trial.server.start)
-        else:
-            disk.empty(trial.server)
+        with trial.silence.during("start"):
+            await _start_when_full(trial, disk)
         await trial.compare("killed when the disk was full")
+
+
+async def _start_when_full(trial, disk):
+    """Start it again, with the disk full or, if it refuses that, with space."""
+    try:
+        await asyncio.to_thread(trial.server.restart, signal.SIGKILL)
+    except RuntimeError:
+        trial.result.counted["starts refused"] += 1
+        disk.empty(trial.server)
+        await asyncio.to_thread(trial.server.start)
+    else:
+        disk.empty(trial.server)

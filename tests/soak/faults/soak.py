@@ -1,5 +1,9 @@
-"""The long form: ``make soak PART=faults``. Prints the figures of ``docs/reliability.md``; False if any is bad."""
+"""The long form: ``make soak PART=faults``. Prints the figures of ``docs/reliability.md``; False if any is bad.
 
+``PYTHONPATH=tests python -m soak.faults.soak`` runs only the one on SQLite in which surveys come and go.
+"""
+
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,12 +27,22 @@ def fresh():
 
 def main():
     cluster = postgres_server.server()  # thrown away when this process ends
-    print("| run | " + " | ".join(COLUMNS) + " | reports | longest silence, s |")
-    print("|---|" + "---:|" * (len(COLUMNS) + 2), flush=True)
+    _head()
     results = [show(store, result) for store, result in _runs(cluster)]
     good = all([*results, *_synced(), *_found_out(cluster)])
     print("nothing is wrong" if good else "SOMETHING IS WRONG")
     return good
+
+
+def alone():
+    """Run the one on SQLite in which surveys come and go; it needs no PostgreSQL."""
+    _head()
+    return show(*next(_lifecycles(None)))
+
+
+def _head():
+    print("| run | " + " | ".join(COLUMNS) + " | reports | longest silence, s |")
+    print("|---|" + "---:|" * (len(COLUMNS) + 2), flush=True)
 
 
 def _runs(cluster):
@@ -58,7 +72,8 @@ def _lifecycles(cluster):
 def show(store, result):
     """Print a row and what belongs to it; tell whether all is well."""
     figures = " | ".join(f"{result.counted[name]:,}" for name in COLUMNS)
-    print(f"| {store}: {result.name} | {figures} | {result.reports:,} | {result.silence:.1f} |")
+    print(f"| {store}: {result.name} | {figures} | {result.reports:,} | {result.silence.seconds:.1f} |")
+    print(f"  {result.silence}")
     done = [f"{name} {count}" for name, count in result.counted.items() if name not in KNOWN]
     if flying := result.in_flight:
         met = sum(count > 0 for count in flying)
@@ -103,3 +118,7 @@ def _found_out(cluster):
 def _caught(kind, result):
     print(f"a collector that {kind}: {'; '.join(result.problems) or 'NOT FOUND OUT'}", flush=True)
     return bool(result.problems)
+
+
+if __name__ == "__main__":
+    sys.exit(not alone())

@@ -2,13 +2,13 @@
 
 import asyncio
 import random
-import time
 from collections import Counter
 from dataclasses import dataclass
 
-from soak.faults.connection import LOST, Connection
+from soak.faults.connection import GIVEN_UP, LOST, Connection
 from soak.faults.load import PAUSE, TRY_AGAIN
 from soak.faults.model import ALIVE, Kind, Phase
+from soak.faults.silence import Silence
 
 SIZES, SHARES = (1, 7, 60), (0.6, 0.3, 0.1)
 _ALLOWED = {
@@ -36,7 +36,7 @@ class Traffic:
         self._pause = pause
         self.counted = Counter()
         self.gate, self.in_flight, self.acknowledged = asyncio.Event(), 0, 0
-        self.silence, self._last = 0.0, time.monotonic()  # the longest time without an acknowledgement
+        self.silence = Silence()
         self._ending, self._turn = False, 0
         self._tasks = [asyncio.create_task(self._work(number, seed)) for number in range(connections)]
 
@@ -163,8 +163,9 @@ class Traffic:
             answer = await way.ask(self._head(model, request), model.body(request), written)
         except _StaleError:
             return
-        except LOST:
+        except LOST as error:
             self.counted["lost" if flying else "away"] += 1
+            self.counted[GIVEN_UP] += isinstance(error, TimeoutError)
             await asyncio.sleep(PAUSE)
             return
         finally:
@@ -202,8 +203,7 @@ class Traffic:
             model.refuse(request)
 
     def _acknowledge(self, request, new):
-        now = time.monotonic()
-        self.silence, self._last = max(self.silence, now - self._last), now
+        self.silence.acknowledged()
         self.acknowledged += new
         self.counted["acknowledged" if new else "repeated"] += 1
         self.counted["reports"] += request.n if new else 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from soak.faults.content import surveys
 from soak.faults.judge import Judge
 from soak.faults.load import Load
+from soak.faults.silence import Silence
 
 
 @dataclass
@@ -22,7 +23,7 @@ class Result:
     in_flight: list = field(default_factory=list)  # at each fault
     phases: Counter = field(default_factory=Counter)  # what the collector was doing when it was killed
     reports: int = 0
-    silence: float = 0.0
+    silence: Silence = field(default_factory=Silence)
 
     def require(self, holds, problem):
         if not holds:
@@ -42,11 +43,16 @@ class Trial:
         self.judge = Judge(self.load)
         self.given_up = False
 
+    @property
+    def silence(self):
+        return self.load.silence
+
     async def compare(self, when, **options):
         """Compare at this moment: nothing is in flight, and every worker waits."""
         await self.load.quiet()
         self.load.check()
-        await asyncio.to_thread(self.judge.look, self.server, when=when, **options)
+        with self.silence.during("comparison"):
+            await asyncio.to_thread(self.judge.look, self.server, when=when, **options)
 
     def give_up(self):
         """End here if something is wrong already."""
@@ -68,7 +74,7 @@ class Trial:
     def _summarize(self):
         result, load = self.result, self.load
         result.problems += self.judge.problems
-        result.counted += load.counted
+        result.counted.update(load.counted)
         result.counted.update(committed=self.judge.committed, comparisons=self.judge.comparisons)
         result.reports, result.silence = sum(item.n for item in load.acknowledged.values()), load.silence
 

@@ -2,10 +2,11 @@
 
 import json
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect, sync_playwright
 
 from support.programs import program
@@ -26,6 +27,7 @@ FLAGS = [
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1100, "height": 900}
 MAX_WAIT = 180_000  # milliseconds: a busy machine must not fail a test, and who waits for a condition waits no longer
+MAX_TOLD = 10_000  # milliseconds for what a page says when its test has failed
 expect.set_options(
     timeout=MAX_WAIT
 )  # counts what a page will show, where locator.count() counts what it shows just now
@@ -56,14 +58,22 @@ class Visitor:
         if SLOW_PAGES:
             self.context.add_init_script(HOLD)
         self.origins, self.wrong, self.forgiven = origins, [], []
+        self.waiting, self.failures = {}, []  # requests without an answer, and those that ended without one
         self.context.on("request", self._requested)
+        self.context.on("requestfinished", lambda request: self.waiting.pop(request, None))
+        self.context.on("requestfailed", self._unanswered)
         self.context.on("weberror", lambda error: self.wrong.append(f"uncaught: {error.error}"))
         self.context.on("console", self._said)
 
     def _requested(self, request):
+        self.waiting[request] = True
         parts = urlsplit(request.url)
         if parts.scheme in ("http", "https") and f"{parts.scheme}://{parts.netloc}" not in self.origins:
             self.wrong.append(f"a request to {request.url}")
+
+    def _unanswered(self, request):
+        self.waiting.pop(request, None)
+        self.failures.append(f"{request.url}: {request.failure}")
 
     def _said(self, message):
         if message.type in ("error", "warning"):
@@ -80,10 +90,21 @@ class Visitor:
             self.context.wait_for_event("console", lambda message: text in message.text)
         self.forgiven.append(text)
 
+    def _tell(self):
+        """Print what there was to see when a test failed: what went wrong, what has no answer, what each page says."""
+        print("went wrong:", *self.wrong, sep="\n  ")
+        print("without an answer:", *self.failures, *(request.url for request in self.waiting), sep="\n  ")
+        for page in self.context.pages:
+            with suppress(PlaywrightError):  # a page that hangs
+                page.set_default_timeout(MAX_TOLD)
+                print(f"{page.url} says:\n{page.locator('body').inner_text()[:2000]}")
+
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *rest):
+        if kind is not None:
+            self._tell()
         self.context.close()
         if kind is None:
             wrong = [line for line in self.wrong if not any(text in line for text in self.forgiven)]

@@ -57,9 +57,9 @@ tests: $(READY)
 # What each room covers is kept, so that rooms can be measured one by one; without ROOM everything is measured anew.
 MEASURED = $(CURDIR)/build/coverage/rooms/$(subst /,-,$(or $(ROOM),all))
 
-coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes they start; ROOM=tests/wire adds one room
+coverage: $(READY)  ## branch coverage of src/ by all tests, with the processes they start; CASES=25 of each; ROOM=tests/wire adds one room
 	@mkdir -p build/coverage/rooms && rm -rf $(if $(ROOM),$(MEASURED) $(MEASURED).*,build/coverage/rooms/*)
-	COVERAGE_FILE=$(MEASURED) $(BIN)/coverage run -m pytest -q -n $$($(BIN)/python -c "import os; print(os.cpu_count())") $(ROOM)
+	COVERAGE_FILE=$(MEASURED) $(BIN)/coverage run -m pytest -q -n $$($(BIN)/python -c "import os; print(os.cpu_count())") $(if $(CASES),--cases $(CASES)) $(ROOM)
 	@$(BIN)/coverage combine --quiet --data-file=$(MEASURED)
 	@$(BIN)/coverage combine --quiet --keep --data-file=build/coverage/data build/coverage/rooms/* && $(BIN)/coverage report
 

@@ -109,8 +109,24 @@ def pytest_sessionfinish():
         current.save()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--cases", type=int, help="run at most so many cases of each test, drawn by their names")
+
+
+def _drawn(items, most):
+    """Return at most so many cases of each test, the same on every worker."""
+    tests = {}
+    for item in sorted(items, key=lambda item: crc32(item.nodeid.encode())):
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    drawn = {item for cases in tests.values() for item in cases[:most]}
+    return [item for item in items if item in drawn]
+
+
+def pytest_collection_modifyitems(config, items):
     """Spread those files, the longest first, over all the others: their tests wait while the others compute."""
+    if most := config.getoption("cases"):
+        every, items[:] = items[:], _drawn(items, most)
+        config.hook.pytest_deselected(items=list(set(every).difference(items)))
     files = {}
     for item in items:
         path = item.nodeid.partition("::")[0]

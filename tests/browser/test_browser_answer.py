@@ -10,7 +10,7 @@ import pytest
 from fldp import wire
 from fldp.oracles.kit import analysis
 from support import postgres_server
-from support.browser import DESK, PHONE, Visitor, accessible, expect
+from support.browser import DESK, PHONE, Visitor, accessible, expect, gap
 from support.collector_server import Server, flawless, specification
 
 ANSWERS = 2000
@@ -100,6 +100,7 @@ def test_the_sentence_comes_first_and_the_rest_is_folded(visitor, plain):
     assert "epsilon" not in text
     page.get_by_text("Details").click()
     page.get_by_text("Only 3 bits of them were drawn from your answer").wait_for()
+    assert gap(page.locator("details.more code.bytes"), page.locator("details.more .bytes + ul")) >= 8
     said = page.locator("details.more").inner_text()
     assert all(words in said for words in ("epsilon 1.", "eta 1.", "Promised: 1-LDP.", survey.version))
     accessible(page)

@@ -430,6 +430,15 @@ def test_the_error_of_every_oracle_falls_with_the_root_of_the_reports():
             assert row.error(share) == pytest.approx(errors[row.name, share] / 10)
 
 
+def test_one_test_of_honesty_is_spoken_of_alone(visitor, server, token):
+    survey = server.publish(name="alone", oracle={"name": "grr", "epsilon": 1.0}, minimum=100)
+    send(server, survey, [100, 100])
+    page = look(visitor, server, token, survey)
+    page.get_by_text("The only test of 200 reports was passed.").wait_for()
+    page.get_by_text("It looks for what honest reports never do").wait_for()
+    page.get_by_text("and fails honest reports in at most").wait_for()
+
+
 def test_reports_that_cannot_all_be_honest_are_warned_of(visitor, server, token):
     survey = server.publish(name="doubted", oracle={"name": "oue", "epsilon": 1.0}, minimum=100)
     users = survey.oracle.privatize([0] * 900, rng=1)

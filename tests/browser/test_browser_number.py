@@ -8,7 +8,7 @@ import pytest
 
 from fldp import Client, Survey, wire
 from fldp.estimation.number_planner import best_bins, plan_number
-from support.browser import DESK, PHONE, Visitor, accessible, expect, new_survey
+from support.browser import DESK, PHONE, Visitor, accessible, expect, gap, new_survey
 from support.collector_server import Server
 
 ASKED = {"question": "How many seconds did the last page take?", "collect": {"minimum": 10}}
@@ -25,6 +25,8 @@ CELLS = {
     "oracle": {"epsilon": 2.0},
 }
 
+RING = 5  # pixels, of the focus around a field
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -39,6 +41,8 @@ def test_a_number_is_answered_with_its_unit(browser, server, size, scheme):
     with Visitor(browser, server.url, viewport=size, color_scheme=scheme) as visitor:
         page = visitor.open(f"{server.url}/s/cells")
         field = page.get_by_label("A number from 0 to 30 s")
+        label = page.get_by_text("A number from 0 to 30 s")
+        assert gap(label, field) >= RING
         field.fill("3.2")
         page.get_by_text("Counts as 1.875 to 3.75 s.").wait_for()
         field.fill("0")

@@ -58,6 +58,18 @@ def test_the_image_runs_as_nobody_in_particular_and_says_how_it_is():
         assert not image.endswith(":latest")
 
 
+def test_the_files_say_how_podman_keeps_the_health_check():
+    for name in ("Containerfile", "Containerfile.release"):
+        assert "podman build --format docker" in text(name).partition("FROM")[0]
+    assert "export BUILDAH_FORMAT=docker" in text("compose.yaml").partition("services:")[0]
+
+
+def test_the_user_of_the_image_is_made_without_warnings():
+    """An id above 999 is no system's, and useradd would say so."""
+    made = next(rest for word, rest in instructions() if word == "RUN" and "useradd" in rest)
+    assert "--system" not in made
+
+
 def test_the_image_copies_what_there_is_and_nothing_more_than_it_needs():
     copied = [rest.split() for word, rest in instructions() if word == "COPY" and "--from" not in rest]
     for *sources, _ in copied:
@@ -115,7 +127,8 @@ def test_the_services_have_no_more_than_they_need():
         assert secrets == ["${POSTGRES_PASSWORD:?write it into .env, see the top of compose.yaml}"]
     assert services["collector"]["cap_drop"] == ["ALL"]
     assert services["collector"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
-    assert "pg_isready" in services["postgres"]["healthcheck"]["test"]
+    healthy = services["postgres"]["healthcheck"]["test"]
+    assert healthy[1:4] == ["pg_isready", "--host", "127.0.0.1"]  # the socket answers while the image sets itself up
     names = {f"FLDP_{name.upper()}" for name, _, _ in described()}
     own = {name for name in services["collector"]["environment"] if name.startswith("FLDP_")}
     assert own <= names

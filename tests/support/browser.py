@@ -122,6 +122,12 @@ def new_survey(page, url, name, **choices):
         page.get_by_label(words.replace("_", " ")).select_option(choice)
 
 
+def gap(above, below):
+    """The pixels between two parts of a page, one above the other."""
+    upper, lower = above.bounding_box(), below.bounding_box()
+    return lower["y"] - upper["y"] - upper["height"]
+
+
 def accessible(page):
     """Fail on whatever axe-core finds on a page, and on a page that is wider than its window."""
     page.evaluate(AXE.read_text())

@@ -7,15 +7,18 @@ NumPy, and they need none of it. Any other line loads the shell, and that loads 
 import gc
 import os
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
 import fldp
 from fldp.cli import overview
 from fldp.support.closed_pipe import ends_well
+from fldp.support.early_stop import ends_early
 
 _MANY = 50_000
 _HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
+_SERVERS = (["serve"], ["relay"], ["issuer", "serve"])
 
 
 def main() -> None:
@@ -32,7 +35,13 @@ def _run(line: list[str]) -> None:
     if line[:1] != ["serve"]:
         # Loading makes many objects that stay: looking for garbage among them takes a tenth of a short command's time.
         gc.set_threshold(_MANY)
-    import_module("fldp.cli.shell").main()
+    with ends_early() if _serves(line) else nullcontext():
+        import_module("fldp.cli.shell").main()
+
+
+def _serves(line: list[str]) -> bool:
+    """Whether a line starts a server."""
+    return "--check" not in line and any(line[: len(words)] == words for words in _SERVERS)
 
 
 def _say(text: str) -> None:

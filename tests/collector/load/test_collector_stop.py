@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import sqlite3
@@ -159,6 +160,23 @@ def test_a_request_that_ends_in_time_is_finished(tmp_path):
     assert logged(server)[-1] | {"time": ""} == {
         "time": "", "level": "info", "event": "stopped", "dropped": 0, "unfinished": []
     }  # fmt: skip
+
+
+SERVERS = {
+    "serve": ["serve", "--config", "{pipe}"],
+    "issuer": ["issuer", "serve", "--key", "{pipe}", "--tickets", "none"],
+}
+
+
+@pytest.mark.parametrize("words", SERVERS.values(), ids=SERVERS)
+def test_a_stop_while_a_server_starts_ends_it_in_order(tmp_path, words):
+    """As the first process of a container it would otherwise not end at all. It waits here for a file it is given."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "fldp", *(word.format(pipe=pipe) for word in words)]
+    with subprocess.Popen(command, cwd=tmp_path) as process, pipe.open("wb"):  # returns when the server reads
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(FOR_EVER) == 0
 
 
 def test_a_server_that_ends_after_the_event_loop_has_cancelled_its_task_is_no_error(caplog):

@@ -61,12 +61,13 @@ function verdictText({ passed, n, source, tests, false_alarm, anytime }) {
       ? `the tally of ${count(n)} reports, which shows less than the reports themselves`
       : `${count(n)} reports`;
   const failed = tests.filter(({ flagged }) => flagged).length;
+  const one = tests.length === 1;
   const result = passed
-    ? `${tests.length === 1 ? "The only test" : `All ${count(tests.length)} tests`} of ${tested} ${tests.length === 1 ? "was" : "were"} passed. That is no proof.`
+    ? `${one ? "The only test" : `All ${count(tests.length)} tests`} of ${tested} ${one ? "was" : "were"} passed. That is no proof.`
     : `${count(failed)} of ${count(tests.length)} tests of ${tested} failed.`;
   const rate = (100 * false_alarm).toLocaleString("en-US");
   return (
-    `${result} They look for what honest reports never do, whatever people answered, and fail honest reports ` +
+    `${result} ${one ? "It looks" : "They look"} for what honest reports never do, whatever people answered, and ${one ? "fails" : "fail"} honest reports ` +
     (anytime
       ? `in at most ${rate} % of all surveys, however often you look. Where reports were taken back, that is so only if it did not depend on what they said.`
       : `in at most ${rate} % of all surveys at any one time. Checking repeatedly makes a false alarm more likely.`)

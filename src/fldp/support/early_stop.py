@@ -1,0 +1,20 @@
+"""A stop before there is anything to finish: a server that still starts ends at once."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def ends_early() -> Iterator[None]:
+    """End with exit code 0 at SIGTERM, until the block sets a handler of its own.
+
+    Nothing has been acknowledged yet. The kernel ignores the signal for the first process of a container if it has no
+    handler, and the engine would wait until it may kill.
+    """
+    before = signal.signal(signal.SIGTERM, lambda _number, _frame: os._exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

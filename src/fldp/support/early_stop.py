@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 
 @contextmanager
@@ -13,8 +14,13 @@ def ends_early() -> Iterator[None]:
     Nothing has been acknowledged yet. The kernel ignores the signal for the first process of a container if it has no
     handler, and the engine would wait until it may kill.
     """
-    before = signal.signal(signal.SIGTERM, lambda _number, _frame: os._exit(0))
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        os._exit(0)
+
+    before = signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if signal.getsignal(signal.SIGTERM) is end:  # a server that has ended in order ignores late signals
+            signal.signal(signal.SIGTERM, before)

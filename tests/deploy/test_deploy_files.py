@@ -66,8 +66,8 @@ def test_the_files_say_how_podman_keeps_the_health_check():
 
 def test_the_user_of_the_image_is_made_without_warnings():
     """An id above 999 is no system's, and useradd would say so."""
-    made = next(rest for word, rest in instructions() if word == "RUN" and "useradd" in rest)
-    assert "--system" not in made
+    user = next(rest for word, rest in instructions() if word == "RUN" and "useradd" in rest)
+    assert "--system" not in user
 
 
 def test_the_image_copies_what_there_is_and_nothing_more_than_it_needs():

@@ -83,11 +83,11 @@ def container():
     engine_path = engine()
     if engine_path is None:
         pytest.skip("no container engine answers here, or it cannot fetch the base image")
-    made = Container(engine_path)
+    container = Container(engine_path)
     kept = {**os.environ, "BUILDAH_FORMAT": "docker"}  # Podman's own format has no health checks
-    made.do("build", "-f", str(DEPLOY / "Containerfile"), "-t", made.image, str(ROOT), env=kept)
-    yield made
-    answers(engine_path, "rm", "--force", "--volumes", made.name)
+    container.do("build", "-f", str(DEPLOY / "Containerfile"), "-t", container.image, str(ROOT), env=kept)
+    yield container
+    answers(engine_path, "rm", "--force", "--volumes", container.name)
 
 
 COUNT_ONE = """

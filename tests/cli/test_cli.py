@@ -52,7 +52,7 @@ def test_the_first_hour(folder):
         cwd=folder,
     )
     assert done.stdout == b""
-    assert b"10 of 1,000 dropped: 3 missing, 7 unknown (lynx)" in done.stderr
+    assert b"10 of 1,000 dropped: 3 missing, 7 unknown\n" in done.stderr
     run("tally", "r.fldp", "-o", "t.fldp", "--survey", "survey.toml", cwd=folder)
     out = json.loads(run("estimate", "t.fldp", "--survey", "survey.toml", "--json", cwd=folder).stdout)
     counts = {row["label"]: (row["count"], row["stderr"]) for row in out["rows"]}

@@ -324,6 +324,7 @@ def test_every_command_has_help_with_a_description():
     assert {("demo",), ("serve",), ("survey", "create"), ("token", "revoke"), ("backup",)} <= commands.keys()
     for words, command in commands.items():
         assert command.help, words
+        assert "\n" not in command.help.replace("\n\n", ""), words  # a paragraph flows, however wide the terminal
         assert len(words) > 1 or words[0] in listed
         shown = CliRunner().invoke(app, [*words, "--help"])
         assert shown.exit_code == 0

@@ -439,6 +439,7 @@ def test_tables_that_take_forever_are_refused():
         (fldp.SS(1.0, 1 << 17), "holds on 8 values; for 131,072 it is not proved"),
         (fldp.OLH(1.0, 500), "holds"),
         (fldp.questions([4, 40], epsilon=1.0), "holds on these records"),
+        (fldp.number(1.0, bins=512), "holds on these records"),
     ],
     ids=repr,
 )

@@ -22,7 +22,6 @@ from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_to
 from fldp.oracles.plain.subset_selection import SS
 from fldp.randomness.coins import BITS
 
-
 _MAX_OTHERS = 1 << 16  # values beside the true one whose sets are counted
 
 
@@ -75,7 +74,10 @@ class SSAnalysis(PureAnalysis[SS]):
         coin, size, others = self.oracle.coin, self.oracle._size, self.oracle.domain_size - 1
         if others > _MAX_OTHERS:
             return None
-        one, alike = comb(others - 1, size - 1), comb(others - 1, size) + (comb(others - 1, size - 2) if size > 1 else 0)
+        one, alike = (
+            comb(others - 1, size - 1),
+            comb(others - 1, size) + (comb(others - 1, size - 2) if size > 1 else 0),
+        )
         likely = coin.p * (others + 1 - size) / others
         unlikely = (1 - coin.p) * size / others * (coin.even**2 if alike else 1)
         rest = 1 - likely - unlikely

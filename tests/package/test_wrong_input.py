@@ -51,7 +51,7 @@ def test_what_is_not_an_oracle(name, subject, message):
         (lambda: fldp.recover(ESTIMATE), "recover: the source must be reports or a tally, got Estimate"),
         (lambda: fldp.recover(REPORTS, targets=1.5), "recover: values must be integers from 0 to 4, got 1.5"),
         (lambda: fldp.audit(ORACLE, values=7), "audit: values must be a list of 2 to 32 values, got 7"),
-        (lambda: fldp.heavy_hitters(7, epsilon=1.0), "heavy_hitters: values must be a collection of strings, got a value of type int"),
+        (lambda: fldp.heavy_hitters(7, epsilon=1.0), "values must be a collection of strings, got a value"),
         (lambda: fldp.heavy_hitters([["a"]], epsilon=1.0), "a string must be UTF-8 text or bytes, got a value"),
         (lambda: fldp.power_of(ORACLE, 100, "x"), "power: change must be a number between -1 and 1"),
         (lambda: fldp.power_of(ORACLE, 100, 0), "power: change must be a number between -1 and 1, other than 0, got 0"),

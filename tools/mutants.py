@@ -1,7 +1,8 @@
 """Change the code in one small place at a time, and see whether the tests notice: make mutants PART=ledger COUNT=20.
 
-A mutant is killed if the tests of its part fail or do not end. Survivors are printed with their line: each is a missing
-test, or a change that makes no difference, and then ``EXPLAINED`` says why. Which places are tried is drawn by a seed.
+A mutant is killed if the tests of its part fail. Survivors are printed with their line: each is a missing test, or a
+change that makes no difference, and then ``EXPLAINED`` says why. Runs that do not end in time are counted apart: the
+mutant may loop, or the machine be busy. Which places are tried is drawn by a seed.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).parents[1]
 # Each part: its files below src/fldp, and the tests that are to notice.
@@ -78,6 +80,7 @@ EXPLAINED = {
 }
 COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
+Outcome = Literal["killed", "survived", "did not end"]
 JOINED = {ast.And: ast.Or, ast.Or: ast.And}
 
 
@@ -124,23 +127,23 @@ def mutants(text: str) -> Iterator[tuple[int, str, str]]:
             )
 
 
-def passes(source: Path, tests: tuple[str, ...], seconds: float) -> bool:
-    """Whether the tests pass with this source; what does not end does not."""
+def outcome(source: Path, tests: tuple[str, ...], seconds: float) -> Outcome:
+    """Return what comes of the tests with this source; one that survives is one that passes them."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
     variables = {**os.environ, "PYTHONPATH": str(source)}
     try:
         ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
+        return "did not end"
+    return "survived" if ended.returncode == 0 else "killed"
 
 
-def judged(part: str, count: int, seed: int, seconds: float) -> Iterator[tuple[str, bool]]:
-    """Try mutants of a part; yield each with whether it was noticed."""
+def judged(part: str, count: int, seed: int, seconds: float) -> Iterator[tuple[str, Outcome]]:
+    """Try mutants of a part; yield each with what came of it."""
     files, tests = PARTS[part]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(shutil.copytree(ROOT / "src", Path(folder) / "src"))
-        if not passes(source, tests, seconds):
+        if outcome(source, tests, seconds) != "survived":
             sys.exit(f"{part}: its tests fail, or take more than {seconds:g} seconds, before anything is changed")
         texts = {name: (source / "fldp" / name).read_text() for name in files}
         candidates = [(name, *mutant) for name, text in texts.items() for mutant in mutants(text)]
@@ -148,9 +151,17 @@ def judged(part: str, count: int, seed: int, seconds: float) -> Iterator[tuple[s
             (source / "fldp" / name).write_text(text)
             yield (
                 f"src/fldp/{name}:{line}: {kind}{_why(name, kind, texts[name], line)}",
-                not passes(source, tests, seconds),
+                outcome(source, tests, seconds),
             )
             (source / "fldp" / name).write_text(texts[name])
+
+
+def summary(part: str, verdicts: list[tuple[str, Outcome]]) -> str:
+    """Return how many mutants were killed, and those that were not, line by line."""
+    left = [f"{mutant}: {came}" for mutant, came in verdicts if came != "killed"]
+    endless = sum(came == "did not end" for _, came in verdicts)
+    apart = f", {endless} did not end" if endless else ""
+    return "\n  ".join([f"{part}: {len(verdicts) - len(left)} of {len(verdicts)} were killed{apart}", *left])
 
 
 def _why(name: str, kind: str, text: str, line: int) -> str:
@@ -165,14 +176,12 @@ def main() -> None:
     parser.add_argument("part", nargs="*", default=[*PARTS], help=f"some of {', '.join(PARTS)}; by default all")
     parser.add_argument("--count", type=int, default=20, help="mutants of each part")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=600, help="after which a run counts as killed")
+    parser.add_argument("--seconds", type=float, default=600, help="after which a run counts as one that does not end")
     asked = parser.parse_args()
     if odd := set(asked.part) - PARTS.keys():
         parser.error(f"there is no part {', '.join(sorted(odd))}; there are {', '.join(PARTS)}")
     for part in asked.part:
-        verdicts = list(judged(part, asked.count, asked.seed, asked.seconds))
-        left = [mutant for mutant, noticed in verdicts if not noticed]
-        print(f"{part}: {len(verdicts) - len(left)} of {len(verdicts)} were noticed", *left, sep="\n  ", flush=True)
+        print(summary(part, list(judged(part, asked.count, asked.seed, asked.seconds))), flush=True)
 
 
 if __name__ == "__main__":

@@ -55,3 +55,27 @@ for (const [name, values] of Object.entries(VALUES)) {
     assert.deepEqual(await seen(t, name, [values[0]], [values[1]], []), nothing);
   });
 }
+
+test("a program that is killed while a report is on its way has run, whatever it recorded", async (t) => {
+  const places = { state: memoryStore(), ledger: memoryStore() };
+  for (const day of MONTHS.slice(0, 2)) {
+    at(t, day);
+    t.mock.method(globalThis, "fetch", async () => new Response("", { status: 503 }));
+    const telemetry = await setup(METRICS, { places });
+    await telemetry.flush(600);
+    await telemetry.end();
+  }
+  at(t, MONTHS[2]);
+  await new Promise((resolve, reject) => {
+    t.mock.method(globalThis, "fetch", () => {
+      resolve();
+      return new Promise(() => undefined); // nobody answers, and the program is killed
+    });
+    setup(METRICS, { places }).catch(reject);
+  });
+  const { periods } = JSON.parse(await places.state.read());
+  assert.deepEqual(
+    periods.map(({ period }) => period),
+    MONTHS.slice(0, 3).map((day) => day.slice(0, 7)),
+  );
+});

@@ -52,7 +52,7 @@ def test_the_first_hour(folder):
         cwd=folder,
     )
     assert done.stdout == b""
-    assert b"10 of 1,000 dropped: 3 missing, 7 unknown (lynx)" in done.stderr
+    assert b"10 of 1,000 dropped: 3 missing, 7 unknown\n" in done.stderr
     run("tally", "r.fldp", "-o", "t.fldp", "--survey", "survey.toml", cwd=folder)
     out = json.loads(run("estimate", "t.fldp", "--survey", "survey.toml", "--json", cwd=folder).stdout)
     counts = {row["label"]: (row["count"], row["stderr"]) for row in out["rows"]}
@@ -324,6 +324,7 @@ def test_every_command_has_help_with_a_description():
     assert {("demo",), ("serve",), ("survey", "create"), ("token", "revoke"), ("backup",)} <= commands.keys()
     for words, command in commands.items():
         assert command.help, words
+        assert "\n" not in command.help.replace("\n\n", ""), words  # a paragraph flows, however wide the terminal
         assert len(words) > 1 or words[0] in listed
         shown = CliRunner().invoke(app, [*words, "--help"])
         assert shown.exit_code == 0

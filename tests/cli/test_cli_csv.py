@@ -34,9 +34,11 @@ def test_a_blank_line_is_a_missing_value_and_named_by_its_line(tmp_path):
     assert done.stderr == b"v.csv, line 3 has a missing value; see --unknown\n"
     (tmp_path / "v.csv").write_text("n\n1\n7\n")
     done = run_here("privatize", "v.csv", *grr, code=2, cwd=tmp_path)
-    assert done.stderr == b"v.csv, line 3 has '7', which is not a whole number from 0 to 3; see --unknown\n"
+    assert (
+        done.stderr == b"v.csv, line 3 has a value that is not a whole number from 0 to 3 (not shown); see --unknown\n"
+    )
     done = run_here("privatize", "v.csv", *grr, "--unknown", "drop", cwd=tmp_path)
-    assert b"1 of 2 dropped: 1 unknown (7)" in done.stderr
+    assert b"1 of 2 dropped: 1 unknown\n" in done.stderr
     assert b"1 report of GRR" in done.stderr
 
 

@@ -46,35 +46,35 @@ def test_one_value(value):
 
 
 RULE = "GRR: values must be integers from 0 to 4, got "
+HIDDEN = RULE + "a value of type {} (not shown, to protect the answer)"
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (5, RULE + "5 at position 0"),
-        (-1, RULE + "-1 at position 0"),
-        ([0, 1, 7, 9], RULE + "7 at position 2"),
-        (np.array([1, 2**63], np.uint64), RULE + f"{2**63} at position 1"),
-        (2**64, RULE + f"{2**64} (int)"),
-        ([0, -(2**63)], RULE + f"{-(2**63)} (int) at position 1"),
-        (1.0, RULE + "1.0 (float)"),
-        (float("nan"), RULE + "nan (float)"),
-        ([0, float("nan")], RULE + "nan (float) at position 1"),
-        (True, RULE + "True (bool)"),
-        ([1, True], RULE + "True (bool) at position 1"),
-        (np.bool_(True), RULE + "np.True_ (bool)"),
+        (5, HIDDEN.format("int at position 0")),
+        (-1, HIDDEN.format("int at position 0")),
+        ([0, 1, 7, 9], HIDDEN.format("int at position 2")),
+        (np.array([1, 2**63], np.uint64), HIDDEN.format("int at position 1")),
+        (2**64, HIDDEN.format("int")),
+        ([0, -(2**63)], HIDDEN.format("int at position 1")),
+        (1.0, HIDDEN.format("float")),
+        (float("nan"), RULE + "a missing value"),
+        ([0, float("nan")], RULE + "a missing value at position 1"),
+        (True, HIDDEN.format("bool")),
+        ([1, True], HIDDEN.format("bool at position 1")),
         (np.array([True]), RULE + "bool"),
-        (None, RULE + "None (NoneType)"),
-        ([1, None], RULE + "None (NoneType) at position 1"),
-        ("1", RULE + "a str (not shown)"),
-        (b"1", RULE + "a bytes (not shown)"),
-        (["1"], RULE + "a str (not shown)"),
-        ({1}, RULE + "{1} (set)"),
-        (1 + 0j, RULE + "(1+0j) (complex128)"),
+        (None, RULE + "a missing value"),
+        ([1, None], RULE + "a missing value at position 1"),
+        ("1", HIDDEN.format("str")),
+        (b"1", HIDDEN.format("bytes")),
+        (["1"], HIDDEN.format("str")),
+        ({1}, HIDDEN.format("set")),
+        (1 + 0j, HIDDEN.format("complex")),
         (np.array([1.0]), RULE + "float64"),
         (np.array([0.0, np.nan]), RULE + "float64 with a missing value at position 1"),
-        (np.array(["1"]), RULE + "<U1"),
-        (np.array([1], "datetime64[D]"), RULE + "datetime64[D]"),
+        (np.array(["1"]), RULE + "str_"),
+        (np.array([1], "datetime64[D]"), RULE + "datetime64"),
         (np.ma.array([1, 2], mask=[0, 1]), RULE + "a masked array with missing values"),
         (pd.Series([0, None]), RULE + "float64 with a missing value at position 1"),
         (pd.Series([0, None], dtype="Int64"), RULE + "float64 with a missing value at position 1"),
@@ -89,7 +89,7 @@ RULE = "GRR: values must be integers from 0 to 4, got "
 def test_bad_values(values, message):
     with pytest.raises(DomainError) as error:
         ORACLE.privatize(values)
-    assert str(error.value).replace("(complex)", "(complex128)") == message
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(

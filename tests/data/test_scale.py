@@ -1,7 +1,11 @@
 """Scales of numbers: cells in order, values apart, what lies outside, and what is refused."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fldp import DomainError, ParameterError
 from fldp.data.scale import Scale, number_of, scale_of
@@ -12,6 +16,7 @@ SCALES = [
     Scale(-3, 7.1, bins=17, apart=(0,)),
     Scale(0, 9, edges=(0, 1, 2, 5, 9), apart=(1, 1.5, 9)),
     Scale(-1e9, 1e9, bins=4096),
+    Scale(0, 1, bins=10, apart=(0.3, 0.6, 0.7)),  # doubles put 0.3 below the edge of the bin that it is in
 ]
 
 
@@ -42,6 +47,35 @@ def test_cells_follow_each_other(scale):
     assert (scale.bounds[0], scale.bounds[-1]) == (scale.low, scale.high)
     middles = [scale.cell(middle) for middle in scale.centres.tolist()]
     assert middles == list(range(scale.size))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_no_scale_makes_an_answer_impossible(data):
+    """The collector chooses the scale: if it could have some answers refused, silence would tell it the answer."""
+    number = st.floats(-1e300, 1e300) | st.integers(-20, 20).map(float)
+    low, high = sorted(data.draw(st.tuples(number, number)))
+    bins = data.draw(st.integers(3, 40))
+    try:
+        edges = Scale(low, high, bins=bins).bounds.tolist()
+    except ParameterError:
+        return
+    near = st.sampled_from(edges).flatmap(
+        lambda edge: st.sampled_from([edge, math.nextafter(edge, math.inf), math.nextafter(edge, -math.inf)])
+    )
+    apart = data.draw(st.lists(near.filter(lambda value: low <= value <= high), max_size=5, unique=True))
+    scale = Scale(low, high, bins=bins, apart=tuple(apart))
+    answers = data.draw(st.lists(near | number, min_size=20)) + apart
+    cells = [scale.cell(answer) for answer in answers]
+    assert all(0 <= cell < scale.size for cell in cells)
+    assert scale.encode(answers).tolist() == cells
+    assert (np.diff(scale.bounds) >= 0).all()
+
+
+def test_an_answer_above_a_value_apart_that_doubles_put_below_its_bin():
+    scale = Scale(0, 1, bins=10, apart=(0.3,))
+    assert [scale.cell(number) for number in (0.25, 0.3, 0.35, 0.95, 1, 7)] == [2, 3, 4, 10, 10, 10]
+    assert [scale.label(cell) for cell in (2, 3, 4)] == ["0.2 to 0.3", "0.3", "0.3 to 0.4"]
 
 
 def test_numbers_are_rounded_so_that_their_mean_is_kept():

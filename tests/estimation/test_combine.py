@@ -278,6 +278,38 @@ def test_sketches_with_the_same_hash_functions_err_alike():
     assert max(false_finds, missed, sums) < most_broken(60, 0.05, 1e-6)
 
 
+def test_filters_with_the_same_hash_functions_err_alike_about_strings_that_are_not_listed():
+    """Four groups of 2,000 people, three quarters of whom hold strings that are no candidates, under 60 choices.
+
+    The mean square error is 0.75 of the stated variance, of the combined estimate as of each part; as if the parts
+    erred independently, it was 2.9 times that. 15 false finds or misses of 60 come in one of 10^6 tests.
+    """
+    names, truth = ["a", "b", "c"], np.array([2000, 0, 0])
+    values = ["a"] * 500 + ["x"] * 700 + ["y"] * 500 + ["z"] * 300
+    squares, stated, false_finds, missed, sums = [], [], 0, 0, 0
+    for run in range(60):
+        oracles = [fldp.RAPPOR(4 + k / 2, 8.0, bits=32, cohorts=8, hash_seed=run) for k in range(4)]
+        reports = [oracle.privatize(values, rng=9 * run + k) for k, oracle in enumerate(oracles)]
+        parts = [oracle.estimate(part, candidates=names) for oracle, part in zip(oracles, reports, strict=True)]
+        combined = combine(parts)
+        squares.append((combined.counts[1:] ** 2).mean())
+        stated.append((combined.stderr[1:] ** 2).mean())
+        false_finds += bool(combined.found()[1:].any())
+        low, high = combined.interval(simultaneous=True).T
+        missed += not ((low <= truth) & (truth <= high)).all()
+        low, high = combined.sum([1, 2]).interval()
+        sums += not low <= 0 <= high
+    assert 1 / 2 < np.mean(squares) / np.mean(stated) < 4 / 3
+    assert max(false_finds, missed, sums) < most_broken(60, 0.05, 1e-6)
+
+
+def test_filters_of_listed_strings_err_independently():
+    estimator, counts = fldp.RAPPOR(4.0, 8.0, bits=32, cohorts=8).among(["a", "b"]).estimator, np.array([500.0, 100.0])
+    assert estimator.collisions(600, counts, dispersion=1.0) is None
+    _, variances = estimator.collisions(600, counts, dispersion=4.0)
+    assert variances == pytest.approx(3 * estimator.variance(600, counts))
+
+
 def test_sketches_with_hash_functions_of_their_own_err_independently():
     oracles = [fldp.CMS(4.0, hashes=4, width=64, hash_seed=seed).among(["a", "b"]) for seed in (1, 2)]
     parts = [oracle.estimate(fldp.simulate(oracle, [500, 0], rng=k)) for k, oracle in enumerate(oracles)]

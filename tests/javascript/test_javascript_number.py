@@ -17,6 +17,20 @@ TABLES = [
     {"low": -3, "high": 7.1, "bins": 17, "apart": [0]},
     {"low": 0, "high": 9, "edges": [0, 1, 2, 5, 9], "apart": [9, 1, 1.5]},
     {"low": 0.1, "high": 0.7, "bins": 4095},
+    {
+        "low": 0,
+        "high": 1,
+        "bins": 10,
+        "apart": [0.3, 0.6, 0.7],
+    },  # doubles put 0.3 below the edge of the bin that it is in
+    {"low": 0, "high": 1, "bins": 49, "apart": [k / 49 for k in range(0, 49, 3)]},
+    {"low": -7.0, "high": 3.25e124, "bins": 24, "apart": [-6.999999999999999, 2.0315029295715243e124]},
+    {
+        "low": -269321138.8,
+        "high": 0.17,
+        "bins": 29,
+        "apart": [-139304037.23893228, -65008550.62199872, -9286935.65929854],
+    },
     {"low": 0, "high": 30, "outside": "refuse", "bins": 4},
     {"low": 0, "high": 1, "goal": "mean"},
 ]

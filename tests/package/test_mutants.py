@@ -22,6 +22,19 @@ def test_one_place_is_changed_at_a_time():
     }
 
 
+def test_a_run_that_does_not_end_is_not_counted_as_killed(tmp_path):
+    endless = tmp_path / "test_endless.py"
+    endless.write_text("import time\n\n\ndef test_it():\n    time.sleep(600)\n")
+    came = TOOL["outcome"](tmp_path, (str(endless),), 0.1)
+    assert came == "did not end"
+    told = TOOL["summary"]("coins", [("a.py:1: number", "killed"), ("a.py:2: number", came), ("a.py:3: x", "survived")])
+    assert told.splitlines() == [
+        "coins: 1 of 3 were killed, 1 did not end",
+        "  a.py:2: number: did not end",
+        "  a.py:3: x: survived",
+    ]
+
+
 @pytest.mark.parametrize("part", TOOL["PARTS"])
 def test_files_and_tests_of_a_part_are_there(part):
     files, tests = TOOL["PARTS"][part]

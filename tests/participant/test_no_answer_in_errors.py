@@ -26,6 +26,12 @@ ANSWERS = {
     "a long number": str(NUMBER) * 1000,
     "an array": np.array([MARK]),
     "a number of NumPy": np.int64(NUMBER),
+    "a set": {MARK},
+    "a complex number": NUMBER + 1j,
+    "an array of numbers": np.array([0, NUMBER]),
+    "a row": [[0, NUMBER]],
+    "a row of floats": [[0, NUMBER + 0.5]],
+    "an array of rows": np.array([[NUMBER, 0]]),
 }
 ASKED = {"question": "Which?", "labels": ["cat", "dog", "other"]}
 HOURS = {"low": 0, "high": 10, "bins": 4}
@@ -46,8 +52,11 @@ CALLS = {
         survey, answer, origin="https://a.example", labels=ASKED["labels"]
     ),
     "privatize": lambda survey, answer: survey.privatize([answer]),
+    "privatize by the oracle": lambda survey, answer: survey.oracle.privatize(answer),
+    "privatize a batch by the oracle": lambda survey, answer: survey.oracle.privatize([0, answer]),
     "encode": lambda survey, answer: survey.encode([answer]),
     "respond": lambda survey, answer: Responder(survey).report(answer),
+    "respond for the oracle": lambda survey, answer: Responder(survey.oracle).report(answer),
 }
 
 

@@ -20,6 +20,7 @@ from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.text_files import ChanceFile
 from fldp.participant_store import MemoryStore, Store
+from support import careless_sqlite
 from support.participant_surveys import ORIGIN, WIDE, specification
 
 
@@ -30,6 +31,17 @@ def charge(number=0, origin=ORIGIN):
 @pytest.fixture(params=["memory", "file"])
 def store(request, tmp_path):
     return MemoryStore() if request.param == "memory" else FileStore(tmp_path / "answers.db")
+
+
+def test_what_is_replaced_is_overwritten(tmp_path, monkeypatch):
+    careless_sqlite.use(monkeypatch)
+    file = FileStore(tmp_path / "answers.db")
+    with file.exclusive() as book:
+        book.add(charge(), b"first" * 100)
+    assert b"firstfirst" in file.path.read_bytes()
+    with file.exclusive() as book:
+        book.replace(charge(), b"second")
+    assert b"firstfirst" not in file.path.read_bytes()
 
 
 @contextmanager

@@ -68,8 +68,8 @@ def test_reports_too_large_for_memory_are_made_in_parts(monkeypatch):
     ("values", "message"),
     [
         (["a", "b"], "heavy_hitters: values must be at least 5, one for each round, got 2"),
-        ("word", "heavy_hitters: values must be a collection of strings, got 'word'"),
-        ([1, 2, 3], "a string must be text or bytes, got 1"),
+        ("word", "heavy_hitters: values must be a collection of strings, got a value of type str (not shown)"),
+        ([1, 2, 3], "a string must be UTF-8 text or bytes, got a value of type int (not shown)"),
         ({"a": -3}, "heavy_hitters: values must be strings with counts of at least 0, got -3"),
         ({"a": 1.5}, "heavy_hitters: values must be strings with counts of at least 0, got 1.5"),
     ],

@@ -267,7 +267,7 @@ def test_rows_with_an_answer_that_the_survey_lacks(tmp_path):
         return done.returncode, done.stderr.decode()
 
     good, odd, short = "mac,yes,1\n", "mac,maybe,1\n", "mac,no\n"
-    told = "rows.csv, line 3 has 'maybe', which is no answer, to plan; see --unknown\n"
+    told = "rows.csv, line 3 has an unknown answer (not shown) to plan; see --unknown\n"
     assert privatized(good + odd) == (2, told)
     assert privatized(short) == (2, "rows.csv, line 2 has no answer to level; see --unknown\n")
     code, said = privatized(good + odd + short + odd, "--unknown", "drop")

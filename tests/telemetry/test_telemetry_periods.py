@@ -22,6 +22,7 @@ from fldp.telemetry.agent import Agent
 from fldp.telemetry.drawing import drawn_lot
 from fldp.telemetry.metrics import AppMetric
 from fldp.telemetry.specification import specification
+from support import careless_sqlite
 from support.telemetry import (
     ABOUT,
     FIELDS,
@@ -59,9 +60,16 @@ def test_a_report_is_one_of_the_metrics_survey(folder):
     assert (charge.cost.epsilon, charge.cost.eta, charge.epoch) == (2, 1, "2026-02")
 
 
-def test_the_file_holds_no_value_after_that(folder):
-    agent = lived(folder, only("theme"), {"theme": "dark"})
-    assert b"2026-01" in (folder / "app.db").read_bytes()
+def test_the_file_holds_no_value_after_that(folder, monkeypatch):
+    careless_sqlite.use(monkeypatch)
+    metrics = only("theme")
+    agent = install(folder, metrics, at("2026-01-10"))
+    agent.record("theme", "dark")
+    agent.save()
+    assert b"themedark" in (folder / "app.db").read_bytes()
+    agent = install(folder, metrics, at("2026-02-10"))
+    agent.end_periods()
+    assert b"themedark" not in (folder / "app.db").read_bytes()
     with agent.state.exclusive() as rows:
         assert rows.aggregate("2026-01", "theme") == {}
 

@@ -24,10 +24,10 @@ MONTHS = ("2026-01-10", "2026-02-10", "2026-03-10", "2026-04-10")
 LATER = timedelta(days=4)  # by then every report of a month is due
 
 
-def seen(monkeypatch, metrics, *recorded):
+def seen(monkeypatch, metrics, *recorded, killed=False):
     """Let a program live for some months, in each with other values if there are several lists of them.
 
-    Return its requests with their moments, and what became of its reports.
+    Return its requests with their moments, and what became of its reports. One that is ``killed`` does not end well.
     """
     requests, chance, day = [], Random(3), at(MONTHS[0])
 
@@ -45,7 +45,8 @@ def seen(monkeypatch, metrics, *recorded):
             agent.end_periods()
             for name, value in recorded[number % len(recorded)]:
                 agent.attempt(lambda agent=agent, name=name, value=value: agent.record(name, value))
-            agent.save()
+            last = agent.end_periods if killed else agent.save
+            last()
             day += LATER
             install(folder, metrics, day).send_due()
         facts = [(one.period, one.metric, one.drawn, one.due, one.state, len(one.body)) for one in reports(agent)]
@@ -71,6 +72,14 @@ def test_no_value_of_one_metric_can_be_told_by_the_reports_of_others(monkeypatch
     assert len({metric for _, metric, *_ in nothing[1]}) > 1
     for name, (_, values) in METRICS.items():
         assert seen(monkeypatch, metrics, [(name, value) for value in values]) == nothing
+
+
+def test_a_program_that_is_killed_reports_whether_it_recorded_or_not(monkeypatch):
+    metrics = declared(metric={"theme": {**METRICS["theme"][0], **ABOUT}})
+    nothing = seen(monkeypatch, metrics, [], killed=True)
+    assert [len(part) for part in nothing] == [3, 3]
+    assert seen(monkeypatch, metrics, [("theme", "dark")], killed=True) == nothing
+    assert seen(monkeypatch, metrics, [("theme", "dark")], [], killed=True) == nothing
 
 
 def test_a_planted_silence_is_seen(monkeypatch):

@@ -92,14 +92,14 @@ def test_a_bad_cell_is_named_by_its_line(tmp_path, monkeypatch, name, content, p
 def test_a_bad_cell_of_parquet_is_named_by_its_row(tmp_path):
     path = tmp_path / "v.parquet"
     pq.write_table(pa.table({"s": ["yes", "maybe"]}), path)
-    with pytest.raises(fldp.DomainError, match=r"v.parquet, row 2 has 'maybe'"):
+    with pytest.raises(fldp.DomainError, match=r"v.parquet, row 2 has a value that is not a label \(not shown\)"):
         Encoder(LABELS.get).encode(next(read_cells(str(path))))
 
 
 def test_blanks_around_a_label_do_not_matter_and_around_a_string_they_do():
     encoder = Encoder(LABELS.get, "drop")
     assert encoder.encode(["  yes", "no\t", "  ", "may be "]).tolist() == [0, 1]
-    assert encoder.summary() == "2 of 4 dropped: 1 missing, 1 unknown (may be)"
+    assert encoder.summary() == "2 of 4 dropped: 1 missing, 1 unknown"
     assert Encoder(lambda text: text, value_type=object).encode([" yes "]).tolist() == [" yes "]
 
 
@@ -150,23 +150,16 @@ LABELS = {"yes": 0, "no": 1}
 def test_unknown_cells():
     encoder = Encoder(LABELS.get)
     encoder.encode(["yes", "no"])
-    with pytest.raises(fldp.DomainError, match="row 5 has 'maybe', which is not a label; see --unknown"):
+    with pytest.raises(fldp.DomainError, match=r"row 5 has a value that is not a label \(not shown\); see --unknown"):
         encoder.encode(["yes", "no", "maybe"])
     with pytest.raises(fldp.DomainError, match="row 1 has a missing value; see --unknown"):
         Encoder(LABELS.get).encode([None])
     encoder = Encoder(LABELS.get, "no")
     assert encoder.encode(["yes", "maybe", None]).tolist() == [0, 1, 1]
-    assert encoder.summary() == "2 of 3 counted as no: 1 missing, 1 unknown (maybe)"
+    assert encoder.summary() == "2 of 3 counted as no: 1 missing, 1 unknown"
     assert Encoder(LABELS.get).summary() == ""
     with pytest.raises(fldp.DomainError, match="--unknown must be error, drop, or a label of the survey, got 'other'"):
         Encoder(LABELS.get, "other")
-
-
-def test_many_different_strangers_are_counted_in_bounded_memory():
-    encoder = Encoder(LABELS.get, "drop")
-    encoder.encode([str(k) for k in range(5000)])
-    assert encoder.unknowns == 5000
-    assert len(encoder.unknown_labels) == 1000
 
 
 @pytest.mark.parametrize("name", [name for name in cases.CASES if name.endswith("-1.0")])

@@ -90,19 +90,28 @@ export function number({ number: declared }: Fields): Scale {
   const binOf = (x: number): number =>
     Math.min(edges ? edges.filter((end) => end <= x).length - 1 : Math.floor(((x - low) / (high - low)) * bins), last);
   const splits = ends.map(() => [] as number[]);
-  for (const x of apart) splits[binOf(x) + Number(x === ends[binOf(x) + 1])].push(x);
-  const first: number[] = [];
-  const cells: Cell[] = isMean ? even(low, high, bins - 1).map((x): Cell => [x, x]) : [];
-  for (const [place, inside] of isMean ? [] : splits.entries()) {
-    let start = ends[place];
-    first.push(cells.length + Number(inside[0] === start));
+  for (const x of apart) splits[binOf(x) + Number(x >= ends[binOf(x) + 1])].push(x);
+  // Of each bin: its first cell, the values apart before that, and how many more a number in it may be above.
+  const spans: [number, number, number][] = [];
+  let cells: Cell[] = [];
+  let [start, passed] = [low, 0];
+  for (const [place, inside] of splits.entries()) {
+    const edge = Math.min(ends[place], ...inside); // doubles may put a value apart into the bin that it lies just below,
+    const at = Number(inside[0] === edge);
+    if (place) {
+      cells.push([start, edge]);
+      spans[place - 1][2] += at; // and leave a number above it in the bin before
+    }
+    spans.push([cells.length + at, passed + at, inside.length - at]);
+    passed += inside.length;
+    start = edge;
     for (const x of inside) {
       if (x > start) cells.push([start, x]);
       cells.push([x, x]);
       start = x;
     }
-    if (place <= last) cells.push([start, ends[place + 1]]);
   }
+  if (isMean) cells = even(low, high, bins - 1).map((x) => [x, x]);
   require(cells.length >= 3 && cells.length <= MAX_WAVE, "bins", "3 to 4096 with the cells of apart", cells.length);
 
   /** Return one of the two neighbouring points by chance, the nearer the likelier, so that the mean is kept. */
@@ -125,9 +134,9 @@ export function number({ number: declared }: Fields): Scale {
       const x = Math.min(Math.max(parsed, low), high);
       if (isMean) return rounded(x);
       const single = cells.reduce((at, [start, end], k) => (start === x && end === x ? k : at), -1); // all are looked at
-      const bin = binOf(x);
-      const before = apart.filter((other) => ends[bin] < other && other < x).length;
-      return single < 0 ? first[bin] + 2 * before : single;
+      const [first, earlier, most] = spans[binOf(x)];
+      const before = apart.filter((other) => other < x).length - earlier;
+      return single < 0 ? first + 2 * Math.min(Math.max(0, before), most) : single; // beyond the cells it would be refused
     },
     label(cell) {
       const [start, end] = cells[cell];

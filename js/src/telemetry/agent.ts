@@ -324,9 +324,9 @@ export class Telemetry {
   async #round(): Promise<void> {
     await this.#attempt(() => this.#heed());
     if (this.mode === "off") return;
+    await this.#attempt(() => this.#save()); // that it ran is known before anybody is waited for, whatever it recorded
     await this.#attempt(() => this.#endPeriods());
     await this.#attempt(() => this.#sendDue());
-    await this.#attempt(() => this.#save());
   }
 
   /** Store what lies in memory, after what was taken from there before. */
@@ -358,7 +358,6 @@ export class Telemetry {
 
   /** Draw the report of a period that is over; nothing of it needs the network. */
   async #endPeriods(): Promise<void> {
-    if (this.#held.size) await this.#save();
     const { store } = this.#state();
     if (this.mode === "on") await begin(this.#ledger().store);
     const ended = await change(store, (book) => this.#ended(book));

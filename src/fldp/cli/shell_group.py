@@ -45,6 +45,8 @@ def _dress(words: str, command: Any) -> None:
     """Give a command its heading and its example, those inside a group too; a flag has no type to show."""
     if words in ENTRIES:
         command.rich_help_panel, command.short_help = PANELS[words], ENTRIES[words].summary
+    if command.help:
+        command.help = _flowing(command.help)
     if words in EXAMPLES:
         command.epilog = f"Example: {EXAMPLES[words]}"
     for parameter in command.params:
@@ -53,6 +55,11 @@ def _dress(words: str, command: Any) -> None:
     command.get_help_option = lambda ctx: _dressed(find_help(ctx))
     for name, inner in getattr(command, "commands", {}).items():
         _dress(f"{words} {name}".strip(), inner)
+
+
+def _flowing(text: str) -> str:
+    """Join the lines of each paragraph: Typer does so for the first one only, and the rest would be ragged."""
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in text.split("\n\n"))
 
 
 def _dressed(parameter: Parameter) -> Parameter:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fldp.support.canonical_json import Json
     from fldp.survey.survey import Survey
 
-surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
+surveys = typer.Typer(help="Write, check, publish, list, close, reopen and delete surveys.", no_args_is_help=True)
 app.add_typer(surveys, name="survey")
 
 

@@ -245,7 +245,7 @@ class Estimate(FramedAtLevel, Displayed):
         What the tally knows exactly is not estimated: all values together, or a whole group of ``Grouped``.
         """
         values = as_list(values)
-        picked = as_values("Estimate", values, len(self.counts))
+        picked = as_values("Estimate", values, len(self.counts), secret=False)
         members = np.zeros(len(self.counts), np.bool_)
         members[picked] = True
         if self.original is not None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.values import discreet, shown
+from fldp.data.values import refusal, shown
 from fldp.errors import DomainError
 
 MAX_BYTES = 1024
@@ -49,22 +49,21 @@ def fingerprint(data: bytes) -> int:
 
 
 def fingerprints(owner: str, strings: object, what: str = "values") -> Fingerprints:
-    """Turn one string, a list, an array or a Series of them into fingerprints.
+    """Turn one string, a list, an array or a Series of them into fingerprints; errors show all but ``values``.
 
     >>> fingerprints("CMS", ["a", b"a"]).tolist()
     [..., ...]
     >>> fingerprints("CMS", "")
     Traceback (most recent call last):
-    fldp.errors.DomainError: CMS: values must be strings of 1 to 1024 bytes of UTF-8, got a str (not shown)
+    fldp.errors.DomainError: CMS: values must be strings of 1 to 1024 bytes of UTF-8, got a value of type str \
+(not shown, to protect the answer)
     """
     items = _items(owner, strings, what)
     marks = np.empty(len(items), np.int64)
     for position, item in enumerate(items):
         data = utf8(item)
         if data is None:
-            where = f" at position {position}" if len(items) > 1 else ""
-            description = discreet(item) if what == "values" else shown(item)
-            raise DomainError(f"{_rule(owner, what)}, got {description}{where}")
+            raise _refusal(owner, what, item, position if len(items) > 1 else None)
         marks[position] = fingerprint(data)
     return marks
 
@@ -73,7 +72,7 @@ def _items(owner: str, strings: object, what: str) -> list[Any]:
     if isinstance(strings, str | bytes):
         return [strings]
     if isinstance(strings, dict | set | frozenset) or not isinstance(strings, Iterable):
-        raise DomainError(f"{_rule(owner, what)}, got {shown(strings)}")
+        raise _refusal(owner, what, strings)
     if isinstance(strings, np.ndarray) and strings.ndim != 1:
         raise DomainError(f"{owner}: {what} must be one string or a one-dimensional batch, got shape {strings.shape}")
     items = list(strings)
@@ -82,8 +81,9 @@ def _items(owner: str, strings: object, what: str) -> list[Any]:
     return items
 
 
-def _rule(owner: str, what: str) -> str:
-    return f"{owner}: {what} must be strings of 1 to {MAX_BYTES} bytes of UTF-8"
+def _refusal(owner: str, what: str, value: object, position: int | None = None) -> DomainError:
+    rule = f"{owner}: {what} must be strings of 1 to {MAX_BYTES} bytes of UTF-8"
+    return refusal(rule, value, position, secret=what == "values")
 
 
 def as_candidates(owner: str, candidates: object) -> tuple[str, ...]:

@@ -280,7 +280,7 @@ class Number(Estimate):
         """Estimate how many users are in any of these cells."""
         chosen = as_list(values)
         members = np.zeros(self.scale.size)
-        members[as_values("Estimate", chosen, self.scale.size)] = 1.0
+        members[as_values("Estimate", chosen, self.scale.size, secret=False)] = 1.0
         if self.biased:
             plain = self._plain.sum(chosen)
             return Total(float(self.counts @ members), plain.stderr, plain, self.n)

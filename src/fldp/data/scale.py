@@ -6,6 +6,7 @@ import secrets
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,8 +130,18 @@ class Scale:
         inside: list[list[float]] = [[] for _ in self._ends]
         for value in self.apart:
             place = self._bin(value)
-            inside[place + (value == self._ends[place + 1])].append(value)
+            inside[place + (value >= self._ends[place + 1])].append(value)
         return tuple(map(tuple, inside))
+
+    @cached_property
+    def _starts(self) -> tuple[float, ...]:
+        """Where every bin starts: at its end, or at the value apart that doubles put into it from just below that."""
+        return tuple(min((end, *inside)) for end, inside in zip(self._ends, self._splits, strict=True))
+
+    @cached_property
+    def _at_start(self) -> tuple[bool, ...]:
+        """Whether a value apart is at the start of every bin, and last at the end of the range."""
+        return tuple(start in inside for start, inside in zip(self._starts, self._splits, strict=True))
 
     @cached_property
     def cells(self) -> tuple[NumberCell, ...]:
@@ -140,7 +151,7 @@ class Scale:
             return tuple(NumberCell(point, point) for point in points)
         cells: list[NumberCell] = []
         for place, inside in enumerate(self._splits):
-            start, end = self._ends[place], self._ends[min(place + 1, len(self._ends) - 1)]
+            start, end = self._starts[place], self._starts[min(place + 1, len(self._ends) - 1)]
             for value in inside:
                 cells += [NumberCell(start, value)] * (value > start) + [NumberCell(value, value)]
                 start = value
@@ -151,11 +162,25 @@ class Scale:
     def _first(self) -> tuple[int, ...]:
         """The number of the first cell of every bin that is not a value apart at its start."""
         first, count = [], 0
-        for place, inside in enumerate(self._splits):
-            at_start = bool(inside) and inside[0] == self._ends[place]
+        for inside, at_start in zip(self._splits, self._at_start, strict=True):
             first.append(count + at_start)
             count += 2 * len(inside) - at_start + 1
         return tuple(first)
+
+    @cached_property
+    def _earlier(self) -> tuple[int, ...]:
+        """How many values apart are before the first cell of every bin."""
+        counts = accumulate(map(len, self._splits), initial=0)
+        return tuple(count + at_start for count, at_start in zip(counts, self._at_start, strict=False))
+
+    @cached_property
+    def _later(self) -> tuple[int, ...]:
+        """How many values apart a number in every bin may be above, besides the earlier ones: no more are counted.
+
+        One at the start of the next bin is among them, since doubles may leave a number above it in this bin.
+        """
+        inside = [len(inside) - at_start for inside, at_start in zip(self._splits, self._at_start, strict=True)]
+        return tuple(count + after for count, after in zip(inside, (*self._at_start[1:-1], False), strict=False))
 
     @cached_property
     def size(self) -> int:
@@ -190,7 +215,7 @@ class Scale:
             whole = min(int(place), self.size - 2)
             return whole + (secrets.randbits(53) * 2.0**-53 < place - whole)
         before, bin_ = bisect_left(self.apart, inside), self._bin(inside)
-        around = self._first[bin_] + 2 * max(0, before - bisect_right(self.apart, self._ends[bin_]))
+        around = self._first[bin_] + 2 * min(max(0, before - self._earlier[bin_]), self._later[bin_])
         is_apart = bisect_right(self.apart, inside) - before
         return (around, *self._apart_cells[before : before + 1])[is_apart]
 
@@ -212,8 +237,8 @@ class Scale:
         if self.goal == MEAN:
             return self._rounded(inside, stream)
         bins, apart = self._bins(inside), np.array(self.apart)
-        before = np.searchsorted(apart, inside) - np.searchsorted(apart, np.array(self._ends)[bins], side="right")
-        cells = np.array(self._first)[bins] + 2 * np.maximum(before, 0)
+        before = np.searchsorted(apart, inside) - np.array(self._earlier)[bins]
+        cells = np.array(self._first)[bins] + 2 * np.clip(before, 0, np.array(self._later)[bins])
         if not self.apart:
             return np.asarray(cells)
         nearest = np.minimum(np.searchsorted(apart, inside), len(apart) - 1)

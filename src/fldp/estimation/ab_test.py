@@ -16,7 +16,7 @@ def only(change: Comparison, value: int) -> Comparison:
     >>> change.significant(), only(change, 1).significant()
     (array([False, False]), array([ True]))
     """
-    place = int(as_values("compare", value, len(change.difference))[0])
+    place = int(as_values("compare", value, len(change.difference), secret=False)[0])
     kept = slice(place, place + 1)
     degrees = change.degrees[kept] if isinstance(change.degrees, np.ndarray) else change.degrees
     alone = replace(

@@ -150,6 +150,7 @@ class FileStore:
         try:
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA fullfsync = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # what is replaced is overwritten, whatever the default
         except sqlite3.Error:
             connection.close()
             raise

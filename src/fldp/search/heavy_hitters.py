@@ -15,7 +15,7 @@ from fldp.search.prefix_code import as_bytes
 from fldp.search.results import HeavyHitters
 from fldp.search.rounds import Round, Search, SearchOptions
 from fldp.support.progress import Progress
-from fldp.support.validation import fail, is_integer, show
+from fldp.support.validation import fail, is_integer
 
 Strings = Iterable[str | bytes] | Mapping[Any, int]
 Users = NDArray[np.int64]
@@ -64,7 +64,10 @@ def _people(values: Strings) -> tuple[list[bytes], Users]:
     """Return the strings, sorted, and for each person the index of theirs; the order of the people is forgotten."""
     counts: Counter[bytes] = Counter()
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise DomainError(f"heavy_hitters: values must be a collection of strings, got {show(values)}")
+        kind = type(values).__name__
+        raise DomainError(
+            f"heavy_hitters: values must be a collection of strings, got a value of type {kind} (not shown)"
+        )
     for value, count in values.items() if isinstance(values, Mapping) else Counter(map(as_bytes, values)).items():
         if not is_integer(count) or count < 0:
             raise fail("heavy_hitters", "values", "strings with counts of at least 0", count)

@@ -1,10 +1,11 @@
 """PrefixCode: strings as bits. A prefix of the bits is a prefix of the string, and every string says where it ends."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 from fldp.errors import DomainError
-from fldp.support.validation import fail, show
+from fldp.support.validation import fail
 
 LIKELY = "etaoinshrdlucmfwypvbgkqjxz 0123456789-./_:'"
 
@@ -103,7 +104,7 @@ def as_bytes(value: str | bytes) -> bytes:
     """
     if isinstance(value, bytes):
         return value
-    try:
+    with suppress(AttributeError, UnicodeEncodeError):  # whose error would hold the string
         return value.encode()
-    except (AttributeError, UnicodeEncodeError):
-        raise DomainError(f"a string must be text or bytes, got {show(value)}") from None
+    kind = type(value).__name__
+    raise DomainError(f"a string must be UTF-8 text or bytes, got a value of type {kind} (not shown)")

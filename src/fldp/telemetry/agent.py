@@ -58,7 +58,7 @@ class Agent:
         self._clock, self._notice, self._decide = clock, notice, decide
         self._lock, self._held = threading.Lock(), dict[tuple[str, str], Aggregate]()
         self._stop, self._drawn, self._idle = threading.Event(), threading.Event(), threading.Event()
-        self.trouble, self._orphaned = "", False
+        self.trouble, self._orphaned, self._noted = "", False, ""  # the last is the period noted as one in which it ran
 
     def record(self, name: str, value: object) -> bool:
         """Add a value to the aggregate of its metric; return whether there is such a metric and value."""
@@ -119,6 +119,7 @@ class Agent:
                 rows.note(DECLARED, self.metrics.source)
             for (period, name), aggregate in held.items():
                 rows.add(period, self.metrics.metrics[name], aggregate)
+            self._noted = self._current
 
     def work(self) -> None:
         """End the periods that are over, and send what is due."""
@@ -127,8 +128,12 @@ class Agent:
         self.send_due()
 
     def end_periods(self) -> None:
-        """Store what lies in memory, and draw the report of a period that is over; nothing of it needs the network."""
-        if self._held:
+        """Store what lies in memory, and draw the report of a period that is over; nothing of it needs the network.
+
+        That the program runs is noted at once, also before anything is recorded: if it is killed, a report is drawn
+        for the period whether there were values or not.
+        """
+        if self._held or self._noted != self._current:
             self.save()
         over, now = self.state.glance(self._current)[0], self._clock()
         if over and self.mode.mode != "on":

@@ -86,11 +86,8 @@ class Install:
     """One simulated install: its files, and the person behind it."""
 
     def __init__(self, metrics: AppMetrics, folder: Path, random: np.random.Generator) -> None:
-        self._metrics, self._places, self._random = (
-            metrics,
-            Places(str(folder / "app.db"), str(folder / "answers.db")),
-            random,
-        )
+        self._metrics, self._random = metrics, random
+        self._places = Places(str(folder / "app.db"), str(folder / "answers.db"))
         self._labels = {metric.name: _likely(metric, random) for metric in metrics.metrics.values()}
         self._recorded: dict[str, str] = {}
         self.reported: list[str] = []
@@ -171,7 +168,8 @@ def live(metrics: AppMetrics, numbers: range, *, count: int, seed: int, folder: 
         later = start + periods.SPREAD[metrics.period] + timedelta(hours=2)
         for install, _ in people:
             install.agent(later).send_due()
-        say(f"{periods.period_of(start, metrics.period)}: {sum(truth.values())} reports so far") if number else None
+        if number:  # nothing is reported in the first period
+            say(f"{periods.period_of(start, metrics.period)}: {sum(truth.values())} reports so far")
     return Lives(truth, sum((pairs_of(install.reported) for install, _ in people), Counter()))
 
 

@@ -109,6 +109,7 @@ class State:
             kind = connection.execute("PRAGMA application_id").fetchone()[0]
             schema = connection.execute("PRAGMA user_version").fetchone()[0]
             connection.rollback()
+            connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten, whatever SQLite's default
             if (kind, schema) == (0, 0):
                 connection.executescript(_SCHEMA)
             elif (kind, schema) != (_APPLICATION, SCHEMA_VERSION):

@@ -3,10 +3,9 @@
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -212,7 +211,7 @@ def read_candidates(path: str) -> list[str]:
 
 @dataclass
 class Encoder:
-    """Encodes cells as values, and counts the unknown and missing ones.
+    """Encodes cells as values, and counts the unknown and missing ones; messages name their places and show none.
 
     ``unknown`` is ``"error"``, ``"drop"``, or a label to take instead. Blanks around a label do not matter; those
     around a string do. ``labels`` says in words what there is to choose from.
@@ -221,7 +220,7 @@ class Encoder:
     >>> encoder.encode(["no", None, "maybe", "yes"])
     array([1, 0])
     >>> encoder.summary()
-    '2 of 4 dropped: 1 missing, 1 unknown (maybe)'
+    '2 of 4 dropped: 1 missing, 1 unknown'
     """
 
     value: Callable[[str], int | str | None]
@@ -230,8 +229,7 @@ class Encoder:
     labels: str = "a label"
     total: int = 0
     missing: int = 0
-    unknown_labels: Counter[str] = field(default_factory=Counter)
-    others: int = 0
+    unlisted: int = 0
 
     def __post_init__(self) -> None:
         self._instead = None if self.unknown in ("error", "drop") else self.value(self.unknown)
@@ -254,7 +252,8 @@ class Encoder:
             values[position] = None if label is None else self.value(label)
             if values[position] is None:
                 self._refuse(cells, position, label)
-                self._count(label)
+                self.missing += label is None
+                self.unlisted += label is not None
         if self._instead is None:
             return [value for value in values if value is not None]
         return [self._instead if value is None else value for value in values]
@@ -263,16 +262,8 @@ class Encoder:
         if self.unknown != "error":
             return
         place = cells.place(position) if isinstance(cells, PlacedCells) else f"row {self.total + position + 1}"
-        what = "a missing value" if label is None else f"{label!r:.80}, which is not {self.labels}"
+        what = "a missing value" if label is None else f"a value that is not {self.labels} (not shown)"
         raise DomainError(f"{place} has {what}; see --unknown")
-
-    def _count(self, cell: str | None) -> None:
-        if cell is None:
-            self.missing += 1
-        elif cell in self.unknown_labels or len(self.unknown_labels) < 1000:
-            self.unknown_labels[cell] += 1
-        else:
-            self.others += 1
 
     @property
     def encoded(self) -> int:
@@ -282,15 +273,13 @@ class Encoder:
     @property
     def unknowns(self) -> int:
         """How many cells had no value of their own."""
-        return self.missing + self.unknown_labels.total() + self.others
+        return self.missing + self.unlisted
 
     def summary(self) -> str:
         """Return a line about unknown and missing cells; empty if there were none."""
         if not self.unknowns:
             return ""
         done = "dropped" if self._instead is None else f"counted as {self.unknown}"
-        count = self.unknown_labels.total() + self.others
-        shown = ", ".join(label for label, _ in self.unknown_labels.most_common(5))
         parts = [f"{self.missing:,} missing"] if self.missing else []
-        parts += [f"{count:,} unknown ({shown}{', ...' if len(self.unknown_labels) > 5 else ''})"] if count else []
+        parts += [f"{self.unlisted:,} unknown"] if self.unlisted else []
         return f"{self.unknowns:,} of {self.total:,} {done}: {', '.join(parts)}"

@@ -122,8 +122,7 @@ class RecordEncoder:
     def _refuse(self, place: str, answers: Answers) -> None:
         name = self.bad(answers)
         if self.unknown == "error":
-            cell = answers[name]
-            what = "no answer" if cell is None else f"{cell!r:.80}, which is no answer,"
+            what = "no answer" if answers[name] is None else "an unknown answer (not shown)"
             raise DomainError(f"{place} has {what} to {name}; see --unknown")
         self.dropped[name] += 1
 

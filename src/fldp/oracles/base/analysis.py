@@ -196,7 +196,7 @@ class Analysis(Generic[O_co]):
         """Raise if the value is outside the domain, or the law too large to enumerate."""
         oracle, outcomes = self._listed, self.outcomes
         if type(value) is not int or not 0 <= value < oracle.domain_size:  # of thousands of laws, one after the other
-            as_values(oracle.title, value, oracle.domain_size)
+            as_values(oracle.title, value, oracle.domain_size, secret=False)
         if outcomes * oracle.domain_size > _MAX_OUTCOMES:
             raise ParameterError(
                 f"{oracle.title}: the law on domain_size={oracle.domain_size} is too large to enumerate "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.values import Values, as_values, discreet
+from fldp.data.values import Values, as_values, is_missing
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.estimator import Options
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -62,7 +62,7 @@ class RecordCode:
         if (digits < 0).any() or (digits >= np.array(self.answers)).any():
             row, column = np.argwhere((digits < 0) | (digits >= np.array(self.answers)))[0].tolist()
             rule = f"answers to question {column} must be integers from 0 to {self.answers[column] - 1}"
-            raise DomainError(f"{self.title}: {rule}, got {digits[row, column]} in row {row}")
+            raise DomainError(f"{self.title}: {rule}, not so in row {row} (not shown, to protect the answer)")
         number = np.zeros(len(digits), np.int64)
         for column, size in enumerate(self.answers):
             number = number * size + digits[:, column]
@@ -152,5 +152,6 @@ def _digits(owner: str, rows: Any) -> NDArray[np.int64]:
             raise DomainError(f"{owner}: records must be rows of the same length, got {len(row)} answers in row {k}")
         for answer in row:
             if not is_integer(answer) or abs(int(answer)) >= 1 << 31:
-                raise DomainError(f"{owner}: answers must be integers, got {discreet(answer)} in row {k}")
+                kind = "a missing one" if is_missing(answer) else f"a value of type {type(answer).__name__}"
+                raise DomainError(f"{owner}: answers must be integers, got {kind} in row {k}")
     return np.array(listed, np.int64)

@@ -30,12 +30,8 @@ class HRAnalysis(Analysis[HR]):
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""
-        p, q, half, rest = (
-            self.oracle.coin.p,
-            self.oracle.coin.q,
-            1 << self.oracle._bits >> 1,
-            2 * self.oracle.blocks - 2,
-        )
+        p, q = self.oracle.coin.p, self.oracle.coin.q
+        half, rest = 1 << self.oracle._bits >> 1, 2 * self.oracle.blocks - 2
         bands = [Band(rest * half, rest * q, rest * q)]  # in the halves that are neither's own
         if (value ^ other) & (self.oracle.blocks - 1):
             bands += [Band(half, p, q), Band(half, q, p)]

@@ -16,10 +16,13 @@ from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.pair_noise import PairNoise
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, weighed_supports
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_together
 from fldp.oracles.plain.subset_selection import SS
 from fldp.randomness.coins import BITS
+
+_MAX_OTHERS = 1 << 16  # values beside the true one whose sets are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,27 @@ class SSAnalysis(PureAnalysis[SS]):
     @property
     def outcomes(self) -> int:
         return comb(self.oracle.domain_size, self.oracle._size) if self.oracle.domain_size < 64 else 1 << 63
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile | None:
+        """Bound the ratios of all draws: sets of one kind are alike, or within ``1/(1 - s)^2`` (``SubsetCoin``).
+
+        The sets that hold one of the two values get the largest ratio that any of them may have, and what this takes
+        from them goes to those that hold both or neither. So epsilon is no less than that of the law, and the masses
+        are within ``2 s`` of it. Of very many values, the numbers of sets would take too long to compute.
+        """
+        del value, other
+        coin, size, others = self.oracle.coin, self.oracle._size, self.oracle.domain_size - 1
+        if others > _MAX_OTHERS:
+            return None
+        one, alike = (
+            comb(others - 1, size - 1),
+            comb(others - 1, size) + (comb(others - 1, size - 2) if size > 1 else 0),
+        )
+        likely = coin.p * (others + 1 - size) / others
+        unlikely = (1 - coin.p) * size / others * (coin.even**2 if alike else 1)
+        rest = 1 - likely - unlikely
+        bands = [Band(one, likely, unlikely), Band(one, unlikely, likely), Band(alike, rest, rest)]
+        return Profile.of(bands, comb(others + 1, size))
 
     def blanket(self) -> Blanket:
         """Take sets of one size for uniform, which they are within ``2 w d/2^64``."""

@@ -95,7 +95,7 @@ class TableEstimate(Estimate):
         if self.original is not None:
             return super().sum(chosen)
         members = np.zeros(len(self.counts))
-        members[as_values("Estimate", chosen, len(self.counts))] = 1.0
+        members[as_values("Estimate", chosen, len(self.counts), secret=False)] = 1.0
         if members.all():
             return Total(float(self.n), 0.0)
         share, variance = self.tables.linear((self.question,), members)

@@ -31,6 +31,10 @@ class Bloom(Protocol):
     @property
     def title(self) -> str: ...
 
+    @property
+    def functions(self) -> bytes:
+        """The hash functions: filters of other coins may have the same."""
+
     def __hash__(self) -> int: ...
 
     def evidence(self, tally: Tally) -> CohortCounts:
@@ -80,6 +84,13 @@ class LeastSquares(StringEstimator):
         if not counts.ndim:
             return solver.largest_variance(n, float(counts)) * excess
         return solver.variances(n, counts) * excess
+
+    def collisions(self, n: int, counts: Floats, **context: Option) -> tuple[bytes, Floats] | None:
+        """Strings that are not listed, which the dispersion shows, collide with candidates in every tally."""
+        _, excess = self._basis(context)
+        if excess <= 1:
+            return None
+        return self.filters.functions, np.asarray(self.variance(n, counts, **context)) * (1 - 1 / excess)
 
     def plausible(self, n: int, counts: Floats) -> Floats:
         """All as they are: cut to what is possible one by one, and then to n together, the frequent ones shrink."""

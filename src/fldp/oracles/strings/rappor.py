@@ -47,6 +47,11 @@ class CohortFilters:
             seeds = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
         return np.asarray(seeds).reshape(self.cohorts, self.hashes)
 
+    @property
+    def functions(self) -> bytes:
+        """The seeds of the hash functions, and the bits that they choose from."""
+        return self.seeds.tobytes() + self.bits.to_bytes(8)
+
     def bits_of(self, marks: Fingerprints) -> NDArray[np.int16]:
         """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
 

@@ -65,7 +65,7 @@ class Recovered(Estimate):
         if self.original is not None:
             return super().sum(values)
         assert self.whole is not None, "it is made from one"
-        chosen = np.unique(as_values("Estimate", values, len(self.counts)))
+        chosen = np.unique(as_values("Estimate", values, len(self.counts), secret=False))
         plain = self.whole.sum(chosen)
         is_known = len(chosen) == len(self.counts)  # the total is counted, not estimated: a fake adds 1
         taken = 1.0 if is_known else float(self.each[chosen].sum())
@@ -122,7 +122,7 @@ def _remedy(oracle: FrequencyOracle, is_tally: bool) -> str:
 
 
 def _given(oracle: FrequencyOracle, targets: Iterable[int]) -> Targets:
-    chosen = np.unique(as_values("recover", targets, oracle.domain_size)).astype(np.int64)
+    chosen = np.unique(as_values("recover", targets, oracle.domain_size, secret=False)).astype(np.int64)
     if len(chosen) < 2:
         raise ParameterError(f"recover: targets must be two values or more, got {len(chosen)}")
     return chosen

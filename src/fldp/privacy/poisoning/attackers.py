@@ -134,7 +134,7 @@ def _checked(oracle: Oracle, targets: AskedTargets) -> tuple[Oracle, Targets | T
     candidates = analysis(known).candidates
     if candidates is not None and any(isinstance(target, str) for target in asked):
         asked = [_number(candidates, target) for target in asked]
-    return known, np.unique(as_values("poison", asked, known.domain_size)).astype(np.int64)
+    return known, np.unique(as_values("poison", asked, known.domain_size, secret=False)).astype(np.int64)
 
 
 def _cells(sizes: Sequence[int], targets: AskedTargets) -> TargetCells:
@@ -143,7 +143,9 @@ def _cells(sizes: Sequence[int], targets: AskedTargets) -> TargetCells:
     questions = [integer(0, len(sizes) - 1)("poison", "a question", question) for question in targets]
     answers = (list(few) if isinstance(few, Iterable) else [few] for few in targets.values())
     pairs = zip(questions, answers, strict=True)
-    cells = {question: np.unique(as_values("poison", few, sizes[question])).tolist() for question, few in pairs}
+    cells = {
+        question: np.unique(as_values("poison", few, sizes[question], secret=False)).tolist() for question, few in pairs
+    }
     return dict(sorted(cells.items()))
 
 

@@ -99,7 +99,7 @@ def test_what_fails_in_one_of_the_threads_fails_for_the_caller():
 def test_a_thread_that_never_starts_keeps_nobody_waiting(monkeypatch):
     vector = np.arange(1 << 15)
     expected, transformed = walsh_hadamard(vector), np.empty_like(vector)
-    monkeypatch.setattr(module, "start_new_thread", lambda work, arguments: None)
+    monkeypatch.setattr(module, "call_in_helpers", lambda work, threads: None)
     module._transform_in_threads(vector, transformed, 4)
     assert np.array_equal(transformed, expected)
 

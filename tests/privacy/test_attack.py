@@ -1,6 +1,9 @@
 """Attackers: exact against brute force, simulated against exact, and what they show is what the design says."""
 
 import json
+import platform
+import subprocess
+import sys
 import tracemalloc
 from collections import Counter
 from fractions import Fraction
@@ -489,3 +492,23 @@ def test_results_of_attacks_show_themselves():
 def test_only_leaked_parities_can_be_eliminated():
     with pytest.raises(fldp.ParameterError, match="reports must be of FHR, FWR or another oracle that leaks parities"):
         eliminate(fldp.GRR(1.0, 5).privatize([1], rng=1))
+
+
+FAULTS = """
+import resource
+import fldp
+from fldp.privacy.bayes_attack import averaging
+from fldp.oracles.base.string_oracle import listed
+oracle = listed("test", fldp.CMS(epsilon=1.0), [f"value{k}" for k in range(1023)])
+averaging(oracle, most=2, trials=300, rng=1)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+averaging(oracle, most=30, trials=300, rng=1)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators keep or return memory by other rules")
+def test_batches_of_an_attack_get_the_memory_of_earlier_ones():
+    """About 2 MiB for each of 60 batches, or 30,000 pages, if the system had to give it anew."""
+    run = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    assert int(run.stdout) < 5000

@@ -21,6 +21,16 @@ def test_words_are_the_little_endian_keystream_of_aes_256_ctr():
     assert stream.words(10).astype("<u8").tobytes() == expected
 
 
+@pytest.mark.parametrize("sizes", [(80,), (8, 72), (3, 0, 70, 7), (1,) * 80])
+def test_bytes_are_those_of_the_words_however_they_are_cut(sizes):
+    stream, drawn = Stream(7), b""
+    for size in sizes:
+        part = bytearray(size)
+        stream.fill_bytes(memoryview(part))
+        drawn += part
+    assert drawn == Stream(7).words(10).astype("<u8").tobytes()
+
+
 def test_a_seed_is_frozen():
     """Seeds are part of published experiments: these words must never change."""
     assert [hex(word) for word in Stream(7).words(2)] == FROZEN

@@ -4,7 +4,6 @@ Everybody goes from the longest stride to the shortest: in machine code, in NumP
 sums of floats are the same to the last bit, whoever does how many levels at once.
 """
 
-from _thread import start_new_thread
 from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
@@ -15,12 +14,13 @@ from numpy.typing import NDArray
 
 from fldp.numerics.kernels import U64, ZERO, Kernel, has_compiler, pays
 from fldp.numerics.types import Floats
+from fldp.support.helper_threads import call_in_helpers
 from fldp.support.processor_cores import available_cores
 from fldp.support.validation import fail
 
 _STEPS = U64(8), U64(16), U64(24), U64(32), U64(40), U64(48), U64(56), U64(64)
 _POWERS_OF_EIGHT = 0o111111111111111111111
-_BLOCK = 2048  # entries: with 8 bytes each, half of a first-level cache
+_BLOCK = 4096  # entries: with 8 bytes each, 32 KiB, which a first-level cache holds
 MIN_THREADED = 1 << 19  # entries: fewer are done almost before a thread has started
 
 Task = Callable[[], list[Any]]  # returns more tasks
@@ -189,7 +189,7 @@ def _share(tasks: list[Task], threads: int) -> None:
     """Do tasks, and those that they lead to, in threads, of which this is one; return when all are done.
 
     The newest is done first, so that a thread goes on with what its cache holds. This thread waits for tasks that
-    another has begun, not for threads: ``Thread`` would wait until each has started.
+    another has begun, not for threads.
     """
     outcomes: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
 
@@ -202,8 +202,7 @@ def _share(tasks: list[Task], threads: int) -> None:
             outcomes.put(_outcome(task, tasks))
 
     left, errors = len(tasks), list[BaseException]()
-    for _ in range(1, threads):
-        start_new_thread(work, ())
+    call_in_helpers(work, threads - 1)
     while left:  # also after an error, before anybody uses the arrays again
         work()
         more, error = outcomes.get()

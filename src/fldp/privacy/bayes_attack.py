@@ -183,9 +183,18 @@ def trials_of(
     stream = Stream.of(rng)
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     rows = max(1, CELLS // oracle.domain_size, min(_BATCH, _MAX_CELLS // oracle.domain_size))
+    _let_memory_stay()
     for start in range(0, trials, rows):
         part = slice(start, min(start + rows, trials))
         yield part, generator.choice(oracle.domain_size, part.stop - start, p=shares), stream
+
+
+def _let_memory_stay() -> None:
+    """Free more memory than a batch holds, once: glibc keeps as much from then on for the arrays of the next batches.
+
+    Else it returns theirs to the system after every batch, and half of the time goes into getting them back.
+    """
+    np.empty(8 * CELLS)
 
 
 def checked_prior(who: str, oracle: Oracle, prior: ArrayLike | None) -> Floats:

@@ -29,7 +29,7 @@ from fldp.support.display import Displayed
 from fldp.support.validation import Constraint, one_of
 
 _ONE_BY_ONE = 1 << 17  # at most so many words of reports are drawn one by one, without loading Numba
-_AT_ONCE = 1 << 16  # values that a sampler gets at once
+_AT_ONCE = 1 << 17  # values that a sampler gets at once
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
 Outcome = Any  # the rest of the report: a key of the law
 Law = dict[Outcome, Fraction]

@@ -242,7 +242,7 @@ class FWRAnalysis(Analysis[FWR | HRR | LWR]):
         """The symbol is the item's own with probability p, each other with q."""
         parities, coin = self.oracle._parities, self.oracle._parities.coin
         own = agreeing(*parities.parities(data, parities.leaks, parities.masks), items)
-        return np.where(own, 1.0, float(coin.q / coin.p))
+        return np.maximum(own, float(coin.q / coin.p))
 
     def pair_noise(self) -> PairNoise:
         """Estimates of different values are uncorrelated, whoever sends the report."""

@@ -26,7 +26,10 @@ def leaked_likelihoods(estimator: Walsh, data: Array, leak: Leak, agreement: Agr
     """Return the likelihood of reports under every value: of their noisy part, and 0 where an exact parity differs."""
     masks, parities = leak(data)
     items = estimator.items.astype(masks.dtype)
-    return agreement(data, items) * agreeing(masks, parities, items)
+    likely = agreement(data, items)
+    if masks.shape[1]:
+        likely *= agreeing(masks, parities, items)
+    return likely
 
 
 def spanned(bits: int, each: int, idle: int = 0) -> list[float]:

@@ -38,6 +38,10 @@ Bytes = NDArray[np.uint8]
 Counts = NDArray[np.int64]
 
 
+def _bytes(array: NDArray[Any]) -> memoryview:
+    return memoryview(array.view(np.uint8))  # type: ignore[arg-type]
+
+
 @Kernel
 def mark_all(marks: Any, numbers: Any) -> Any:
     """Set the bits of numbers where none is set yet; return how many differ, counted at the end, in half the time."""
@@ -133,15 +137,15 @@ class CountOf(WeightedDraws):
 
 
 class Scratch(NamedTuple):
-    """Words that are drawn at once, and parts of them.
+    """Words that are drawn at once, as bytes, and parts of them.
 
     ``planes`` are bytes of all planes but the first, or zeros if there are no others; ``numbers`` become places;
-    ``spare`` has a word for each row and one more.
+    ``spare`` has a word for each row.
     """
 
-    words: Words
+    drawn: memoryview
     planes: Bytes
-    numbers: Words
+    numbers: NDArray[np.uint16]
     spare: Words
     marks: Words
 
@@ -230,16 +234,16 @@ class CorrectedCoins:
     def _sizes(self, rows: int, size: int) -> tuple[int, int, int]:
         """Return how many words the planes, the numbers and the rows take."""
         blocks = -(-rows * size // BLOCK_BYTES)
-        return max(0, self.planes - 1) * blocks * BLOCK_WORDS, self.numbers(blocks) // 4, rows + 1
+        return max(0, self.planes - 1) * blocks * BLOCK_WORDS, self.numbers(blocks) // 4, rows
 
     def _scratch(self, memory: Words, rows: int, size: int) -> Scratch:
         sizes, blocks = self._sizes(rows, size), -(-rows * size // BLOCK_BYTES)
         words = memory[: sum(sizes)]
-        planes, numbers, spare = np.split(words, np.cumsum(sizes[:2]))
+        planes, numbers, spare = words[: sizes[0]], words[sizes[0] : -rows], words[-rows:]
         if not len(planes):
             planes = np.zeros(blocks * BLOCK_WORDS, np.uint64)
-        by_plane = planes.view(np.uint8).reshape(-1, blocks * BLOCK_BYTES)
-        return Scratch(words, by_plane, numbers, spare, np.zeros(BLOCK_WORDS, np.uint64))
+        by_plane, marks = planes.view(np.uint8).reshape(-1, blocks * BLOCK_BYTES), np.zeros(BLOCK_WORDS, np.uint64)
+        return Scratch(_bytes(words), by_plane, numbers.view(np.uint16), spare, marks)
 
     def fill(self, stream: Stream, memory: Words, out: Bytes) -> Iterator[tuple[slice, Words]]:
         """Overwrite rows of bytes, each with eight coins, part by part; yield which rows are done, and a word for each.
@@ -252,18 +256,16 @@ class CorrectedCoins:
         counts = self._count(stream, parts * scratch.planes.shape[1] // BLOCK_BYTES).reshape(parts, -1)
         for i in range(parts):
             part = slice(i * rows, min((i + 1) * rows, len(out)))
-            stream.fill(scratch.words)
+            stream.fill_bytes(scratch.drawn)
             first = out[part].reshape(-1)
-            self._fill_first(stream, scratch.spare[-1:], first)
+            self._fill_first(stream, first)
             self._throw(stream, scratch, counts[i], first)
             yield part, scratch.spare[: part.stop - part.start]
 
-    def _fill_first(self, stream: Stream, spare: Words, out: Bytes) -> None:
+    def _fill_first(self, stream: Stream, out: Bytes) -> None:
         """Overwrite bytes with the first plane, drawn in place; without planes, with zeros."""
-        whole = len(out) // 8
         if self.planes:
-            stream.fill(out[: 8 * whole].view(np.uint64))
-            out[8 * whole :] = spare.view(np.uint8)[: len(out) % 8]
+            stream.fill_bytes(_bytes(out))
         else:
             out[:] = 0
 
@@ -279,9 +281,9 @@ class CorrectedCoins:
     def _throw(self, stream: Stream, scratch: Scratch, counts: Counts, out: Bytes) -> None:
         """Finish bytes of the first plane by the words of the scratch, and by more numbers if these do not do."""
         at, used = (0, -1), counts[: -(-len(out) // BLOCK_BYTES)]
-        places, flip = scratch.numbers.view(np.uint16), np.uint8(255 * self.flipped)
+        flip = np.uint8(255 * self.flipped)
         while True:
-            at = throw_blocks.compiled(scratch.planes, self.ors, flip, used, places, scratch.marks, at, out)
+            at = throw_blocks.compiled(scratch.planes, self.ors, flip, used, scratch.numbers, scratch.marks, at, out)
             if at[0] == len(used):
                 return
-            stream.fill(scratch.numbers)
+            stream.fill_bytes(_bytes(scratch.numbers))

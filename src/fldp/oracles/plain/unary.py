@@ -73,9 +73,11 @@ def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any
 @Kernel
 def settle_bits(values: Any, words: Any, true: Any, padding: Any, out: Any) -> None:
     """Write the bit of each true value by its word into a row of random bits, and clear the padding of the row."""
+    if padding:
+        for i in range(len(values)):
+            out[i, -1] = U64(out[i, -1]) & ~padding
     for i in range(len(values)):
         byte, place = values[i] >> 3, U64(values[i]) & _SEVEN
-        out[i, -1] = U64(out[i, -1]) & ~padding
         out[i, byte] = U64(out[i, byte]) & ~(ONE << place) | (U64(words[i] < true) << place)
 
 

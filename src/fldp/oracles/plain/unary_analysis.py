@@ -48,7 +48,7 @@ class UnaryAnalysis(PureAnalysis[SUE | OUE]):
     def likelihoods(self, data: Array) -> Floats:
         """Up to a common factor, a value is likely or not by its own bit alone."""
         bits = np.unpackbits(data, axis=1, count=self.oracle.domain_size, bitorder="little")
-        return np.array([float(1 / self.oracle.coins.ratio), 1.0])[bits]  # random bits: a choice without branches
+        return np.maximum(bits, float(1 / self.oracle.coins.ratio))  # random bits: a choice without branches
 
     def law(self, value: int, public: Public = None) -> Law:
         del public

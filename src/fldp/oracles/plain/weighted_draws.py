@@ -81,6 +81,10 @@ class WeightedDraws(ABC):
         return [lack * WORDS // every for lack in self.lacking]
 
     @cached_property
+    def _more_limit(self) -> int:
+        return sum(self.more_shares)
+
+    @cached_property
     def still_lacking(self) -> list[int]:
         """What each outcome lacks even then."""
         every = sum(self.lacking)
@@ -120,8 +124,8 @@ class WeightedDraws(ABC):
         some, ends = self._more
         words = stream.words(count)
         drawn = some[np.searchsorted(ends, words, side="right")]
-        last = sum(self.more_shares)
-        for place in np.flatnonzero(words >= np.uint64(last)) if last < WORDS else ():
+        limit = self._more_limit
+        for place in np.flatnonzero(words >= np.uint64(limit)) if limit < WORDS else ():
             drawn[place] = self._draw_once_more()
         return drawn
 

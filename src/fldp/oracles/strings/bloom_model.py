@@ -129,7 +129,9 @@ class Solver:
         linear in the counts, so that of unbiased counts is unbiased, negative ones included. Of each candidate alone
         no fewer than 0 people hold it, and no report adds less than the least, nor more than the most that any adds.
         """
-        own, strangers = self._alone if combinations is None else self._moments(combinations)
+        own, strangers = (
+            self._alone if combinations is None else self._moments(combinations, combinations @ self.inverse)
+        )
         variances = own @ counts + strangers * (n - counts.sum())
         if combinations is None:
             variances += self.slopes * (np.clip(counts, 0, n) - counts)
@@ -151,15 +153,15 @@ class Solver:
 
     @cached_property
     def _alone(self) -> tuple[Floats, Floats]:
-        return self._moments(np.eye(self.design.candidates))
+        return self._moments(np.eye(self.design.candidates), self.inverse)
 
-    def _moments(self, combinations: Floats) -> tuple[Floats, Floats]:
+    def _moments(self, combinations: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Return the variance that a report of each candidate adds to each combination, and a stranger's report.
 
         A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate. Its mean square is the
         noise of the bits plus the square of ``sum over i of g_i (B_ijw - b)``; its mean is ``w``'s coefficient.
         """
-        design, weights = self.design, np.ascontiguousarray(combinations @ self.inverse)
+        design, weights = self.design, np.ascontiguousarray(weights)
         base, more = design.base, design.own - design.other
         own, sums = np.zeros((len(weights), design.candidates)), np.zeros((len(weights), 2))
         places, share = distinct(design.positions), 1 / design.cohorts

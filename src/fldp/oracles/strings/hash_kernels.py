@@ -13,17 +13,20 @@ from fldp.numerics.word_kernels import keyed_hash, multiply_high
 @Kernel
 def multiply_at(table: Any, seeds: Any, marks: Any, size: Any, out: Any) -> None:
     """Multiply, for every report and fingerprint, the entries of its row at the places it hashes to, each once."""
-    places = np.empty(seeds.shape[1], np.uint64)
+    places = np.empty((seeds.shape[1], len(marks)), np.uint64)
     for i in range(len(seeds)):
+        for a in range(len(places)):
+            seed, hashed = seeds[i, a], places[a]
+            for c in range(len(marks)):  # a loop of nothing else vectorises
+                hashed[c] = multiply_high(keyed_hash(seed, U64(marks[c])), size)
         for c in range(len(marks)):
-            product = 1.0
-            for a in range(len(places)):
-                places[a] = multiply_high(keyed_hash(seeds[i, a], U64(marks[c])), size)
+            product = table[i, places[0, c]]
+            for a in range(1, len(places)):
                 again = False
                 for b in range(a):
-                    again |= places[b] == places[a]
+                    again |= places[b, c] == places[a, c]
                 if not again:
-                    product *= table[i, places[a]]
+                    product *= table[i, places[a, c]]
             out[i, c] = product
 
 

@@ -10,6 +10,7 @@ SKIPS = {  # how often a file may skip something
     "distributed/test_duckdb.py": 1,  # R with arrow and dplyr
     "experiments/test_data.py": 2,  # the datasets, and the corpus that one of them is counted from
     "package/test_machine_code.py": 1,  # a processor of another kind
+    "privacy/test_attack.py": 1,  # another allocator than that of glibc
     "search/test_heavy_hitters.py": 1,  # the datasets
 }
 _SKIP = re.compile(r"pytest\.(?:mark\.)?(?:skip|skipif|importorskip|xfail)\(")

@@ -1,11 +1,9 @@
 """Comparison: every oracle of ours by reflection, so that none can be forgotten, with its counterparts beside it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from statistics import median
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,8 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from peers.counterparts import Counterpart, counterparts
 from peers.protocol import runs
 from sides import Population, Side
-from timing import clock
 
 ETAS = (Fraction(1), Fraction(1, 2))
-ALONE = 100  # users who answer by a call of their own in each turn
 FAR = 5.0  # standard errors
 
 
@@ -59,7 +55,6 @@ class Row:
     oracle: FrequencyOracle
     options: dict[str, Any]
     setting: Setting
-    alone: list[float] = field(default_factory=list)  # seconds of a call for one user, a mean for each turn
 
     @cached_property
     def population(self) -> Population:
@@ -83,13 +78,8 @@ class Row:
 
     def take_turn(self) -> None:
         self.ours.take_turn()
-        self.alone.append(clock(self._answer_alone, ALONE, now=process_time)())
         for rival in self.rivals:
             rival.side.take_turn()
-
-    def _answer_alone(self) -> None:
-        for value in self.population.values[:ALONE].tolist():
-            self.oracle.privatize(value)
 
     @property
     def theory(self) -> float:
@@ -101,10 +91,6 @@ class Row:
     def missed(self) -> bool:
         """Whether our error is further from the theory than chance explains."""
         return abs(self.ours.mean("error") / self.theory - 1) > FAR * self.ours.uncertainty
-
-    @property
-    def seconds_alone(self) -> float:
-        return median(self.alone)
 
     def error_ratio(self, rival: Rival) -> float:
         """Return our error relative to that of a rival, ours repaired if theirs is."""

@@ -10,8 +10,8 @@ from answers import shown, significant
 from comparison import Rival, Row, Setting
 from sides import Side
 
-_COSTS = ("oracle", "by", "bits", "client, batch", "client, one call", "server")
-_FASTER = ("ours faster: batch", "one call", "server")
+_COSTS = ("oracle", "by", "bits", "client", "server")
+_FASTER = ("ours faster: client", "server")
 _ERRORS = ("oracle", "privacy", "by", "error", "of theory", "repaired", "ours to theirs", "top value", "runs")
 
 
@@ -49,20 +49,20 @@ def _table(title: str, columns: Iterable[str], groups: Iterable[Iterable[Sequenc
 
 
 def _our_cost(row: Row) -> Sequence[str]:
-    times = (row.ours.typical("client"), row.seconds_alone, row.ours.typical("server"))
-    return row.label, "fldp", f"{row.oracle.report_format.bits:,}", *map(shown, times), "", "", ""
+    times = (row.ours.typical("client"), row.ours.typical("server"))
+    return row.label, "fldp", f"{row.oracle.report_format.bits:,}", *map(shown, times), "", ""
 
 
 def _their_costs(row: Row) -> Iterator[Sequence[str]]:
     for rival in row.rivals:
         client, server = (shown(rival.side.typical(part)) for part in ("client", "server"))
-        yield "", rival.side.title, "", "", client, server, *map(_times, speedups(row, rival))
+        yield "", rival.side.title, "", client, server, *map(_times, speedups(row, rival))
 
 
-def speedups(row: Row, rival: Rival) -> tuple[float, float, float]:
-    """Return how many times as long a rival takes: as our clients in a batch and one by one, and as our server."""
+def speedups(row: Row, rival: Rival) -> tuple[float, float]:
+    """Return how many times as long a rival takes: as our clients, and as our server."""
     client, server = rival.side.typical("client"), rival.side.typical("server")
-    return client / row.ours.typical("client"), client / row.seconds_alone, server / row.ours.typical("server")
+    return client / row.ours.typical("client"), server / row.ours.typical("server")
 
 
 def _our_error(row: Row) -> Sequence[str]:
@@ -98,7 +98,7 @@ def notes(setting: Setting, rows: Sequence[Row], left_out: dict[str, str]) -> It
     nothing = setting.population(setting.domain_size).error(np.zeros(setting.domain_size))
     packages = dict.fromkeys(rival.counterpart.peer.packages[0] for row in rows for rival in row.rivals)
     yield f"All by turns in one run: fldp, {', '.join(packages)}. LDP and FLDP are not like for like."
-    yield "client, batch: all users in one call. The peers have one call a user."
+    yield "client: ours answers for all users in one call; the peers have one call a user. bench/one_call.py has ours."
     yield "repaired: no negative frequencies, and they add up to 1; ours by norm-sub."
     yield f"The answer 0 for every one of {setting.domain_size:,} values has error {significant(nothing)}."
     yield from dict.fromkeys(
@@ -116,8 +116,7 @@ def record(setting: Setting, rows: Sequence[Row], left_out: dict[str, str]) -> d
 def _row(row: Row) -> dict[str, Any]:
     about = {"oracle": row.label, "domain_size": row.oracle.domain_size, "eta": str(row.oracle.eta)}
     about |= {"bits": row.oracle.report_format.bits, "theory": row.theory, "missed": row.missed}
-    ours = {**_side(row.ours), "client_alone": row.seconds_alone}
-    return {**about, "ours": ours, "peers": [_rival(row, rival) for rival in row.rivals]}
+    return {**about, "ours": _side(row.ours), "peers": [_rival(row, rival) for rival in row.rivals]}
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -127,6 +126,6 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _rival(row: Row, rival: Rival) -> dict[str, Any]:
-    ratios = dict(zip(("faster_batch", "faster_alone", "faster_server"), speedups(row, rival), strict=True))
+    ratios = dict(zip(("faster_client", "faster_server"), speedups(row, rival), strict=True))
     about = {"caveat": rival.counterpart.caveat, "repaired": rival.counterpart.repaired}
     return {**_side(rival.side), **ratios, "error_ours_to_theirs": row.error_ratio(rival), **about}

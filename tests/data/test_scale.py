@@ -163,3 +163,11 @@ def test_texts_of_numbers():
     assert {
         number_of(text) for text in ("", "x", "0x1", "1_0", "nan", "inf", "1e999", "3,2", "\u0663", "1 2", "9" * 500)
     } == {None}
+
+
+def test_answers_one_and_all_are_alike_beside_neighbouring_doubles():
+    """Two values apart, one double after the other, which doubles put into the bin that they lie just above."""
+    low, high, apart = -969040650.2940995, 30959349.70590055, (-263158297.35292304, -263158297.352923)
+    scale = Scale(low, high, bins=34, apart=apart)
+    answers = [math.nextafter(apart[0], low), *apart, math.nextafter(apart[1], high), apart[1] + 1]
+    assert scale.encode(answers).tolist() == [scale.cell(answer) for answer in answers]
